@@ -1,0 +1,51 @@
+//! The programs that the tests need and cargo can't bring. A missing one fails the run before
+//! anything is built: a test that skips itself for want of a browser is a test nobody runs.
+
+use std::process::Command;
+
+use crate::failure::{Failure, Outcome};
+use crate::process;
+
+/// A program, what needs it, the commands of which one must succeed, and the Debian package.
+struct Tool {
+    name: &'static str,
+    needed_for: &'static str,
+    probes: &'static [&'static [&'static str]],
+    package: &'static str,
+}
+
+/// A row here needs a line in `.ci/run`, which installs the package on a bare machine.
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "a C compiler",
+        needed_for: "the C libraries of some codecs",
+        probes: &[&["cc", "--version"]],
+        package: "build-essential",
+    },
+    Tool {
+        name: "python3 with venv",
+        needed_for: "the reference decoder and the black-box tests",
+        probes: &[&["python3", "-c", "import ensurepip, venv"]],
+        package: "python3-venv",
+    },
+    Tool {
+        name: "chromium",
+        needed_for: "the tests that look at the HTML report as a browser shows it",
+        probes: &[&["chromium", "--version"], &["chromium-browser", "--version"]],
+        package: "chromium",
+    },
+];
+
+pub(crate) fn check() -> Outcome {
+    let runs = |probe: &[&str]| process::succeeds(Command::new(probe[0]).args(&probe[1..]));
+    let missing: Vec<&Tool> =
+        TOOLS.iter().filter(|tool| !tool.probes.iter().any(|probe| runs(probe))).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let whats: Vec<String> =
+        missing.iter().map(|tool| format!("{} (for {})", tool.name, tool.needed_for)).collect();
+    let packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
+    Err(Failure::new(format!("not found: {}", whats.join(", ")))
+        .remedy(format!("apt-get update && apt-get install --yes {}", packages.join(" "))))
+}

@@ -1,0 +1,88 @@
+//! Rules about which crate may depend on which: the layout of DESIGN, as a table. Dev-dependencies
+//! obey it too, except that any crate's tests may use the testkit.
+
+use super::Finding;
+use super::packages::{Package, last_part};
+use super::tree::Tree;
+
+/// A crate, by the last part of its folder, and those of ours that it may depend on.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("core", &[]),
+    ("generate", &[]),
+    ("wire", &["core"]),
+    ("evaluate", &["core", "generate"]),
+    ("rollout", &["core"]),
+    ("stores", &["rollout", "core"]),
+    ("proxy", &["rollout", "wire", "core"]),
+    ("http", &["rollout", "core"]),
+    ("ingest", &["rollout", "wire", "core"]),
+    ("cli", &["core", "evaluate", "generate", "proxy", "http", "ingest", "stores"]),
+    ("testkit", &["core", "generate", "wire", "rollout", "stores"]),
+    ("python", &["core", "evaluate"]),
+    ("bench", &["core", "generate", "evaluate", "wire", "rollout", "stores", "ingest"]),
+    ("fuzz", &["core", "wire"]),
+    ("integration", &[]),
+    ("xtask", &[]),
+];
+
+const TESTKIT: &str = "testkit";
+
+/// Crates that link no runtime and none of the libraries that open sockets.
+const WITHOUT_RUNTIME: &[&str] = &["core", "wire", "generate"];
+const RUNTIMES: &[&str] =
+    &["tokio", "mio", "async-std", "smol", "socket2", "hyper", "reqwest", "rayon", "async-trait"];
+
+pub(super) fn dependencies(tree: &Tree, findings: &mut Vec<Finding>) {
+    for package in &tree.packages {
+        let name = package.short_name();
+        let Some((_, allowed)) = ARROWS.iter().find(|(row, _)| *row == name) else {
+            let message = format!("{name} has no row in ARROWS, which says what it may depend on");
+            findings.push(Finding { path: manifest(package), line: 1, message });
+            continue;
+        };
+        for dependency in &package.dependencies {
+            let Some(target) = dependency.folder.as_deref().map(last_part) else { continue };
+            let is_allowed = match target {
+                TESTKIT => dependency.is_for_tests,
+                target => allowed.contains(&target),
+            };
+            // A package that names itself does so to switch features on for its own tests.
+            if is_allowed || target == name {
+                continue;
+            }
+            let line = line_of(tree, package, &dependency.name);
+            let message = match target {
+                TESTKIT => "testkit is for [dev-dependencies] only".to_owned(),
+                target => format!("{name} may not depend on {target}"),
+            };
+            findings.push(Finding { path: manifest(package), line, message });
+        }
+    }
+}
+
+pub(super) fn no_runtime(tree: &Tree, findings: &mut Vec<Finding>) {
+    let is_pure = |package: &&Package| WITHOUT_RUNTIME.contains(&package.short_name());
+    for package in tree.packages.iter().filter(is_pure) {
+        for dependency in package.dependencies.iter().filter(|row| !row.is_for_tests) {
+            if RUNTIMES.contains(&dependency.name.as_str()) {
+                let message = format!("{} links {}", package.short_name(), dependency.name);
+                let line = line_of(tree, package, &dependency.name);
+                findings.push(Finding { path: manifest(package), line, message });
+            }
+        }
+    }
+}
+
+fn manifest(package: &Package) -> String {
+    format!("{}/Cargo.toml", package.folder)
+}
+
+/// The line of the manifest that names a dependency, or its first.
+fn line_of(tree: &Tree, package: &Package, dependency: &str) -> usize {
+    let path = manifest(package);
+    let file = tree.files.iter().find(|file| file.path == path);
+    let position = file.and_then(|file| {
+        file.text.lines().position(|line| line.trim_start().starts_with(dependency))
+    });
+    position.map_or(1, |index| index + 1)
+}
