@@ -1,0 +1,102 @@
+//! What contexts hold: bounded whatever the input says, and no more after a thousand payloads
+//! than after one.
+
+use super::*;
+
+const BOMB_BYTES: usize = 100 << 20;
+
+/// More than any decoder needs for a kilobyte of output. bzip2's block is up to 900 kB, which it
+/// needs four times over; brotli's window may be twice its least.
+const DECODER_BYTES_MAX: usize = 8 << 20;
+
+#[test]
+fn a_hundred_megabytes_of_zeros_into_a_kilobyte() {
+    let zeros = vec![0; BOMB_BYTES];
+    for codec in CODECS {
+        let info = codec.info();
+        // Level 1 where there is one: the bomb is as large at any level.
+        let level = info.levels.default.min(1).max(info.levels.min);
+        let body = compressed(*codec, level, &zeros);
+        let mut decompressor = codec.decompressor(None).unwrap();
+        let got = decompressor.decompress(&body, &mut [0; 1024]);
+        let expected = DecompressError::OutputTooSmall { codec: info.name, capacity: 1024 };
+        assert_eq!(got, Err(expected));
+        let held = decompressor.memory_bytes();
+        assert!(held <= DECODER_BYTES_MAX, "{} holds {held} bytes", info.name);
+    }
+}
+
+#[test]
+fn a_warm_context_does_not_grow() {
+    let payloads: Vec<_> = (0..20).map(|seed| samples::json(200 + 900 * seed, 40)).collect();
+    for codec in CODECS {
+        let mut compressor = codec.compressor(codec.info().levels.default, None).unwrap();
+        let mut decompressor = codec.decompressor(None).unwrap();
+        let mut held = Vec::new();
+        for round in 0..20 {
+            for payload in &payloads {
+                let body = compressed_by(*codec, compressor.as_mut(), payload);
+                let mut back = vec![0; payload.len()];
+                decompressor.decompress_exact(&body, &mut back).unwrap();
+            }
+            if round > 0 {
+                held.push((compressor.memory_bytes(), decompressor.memory_bytes()));
+            }
+        }
+        assert!(held.windows(2).all(|pair| pair[0] == pair[1]), "{}: {held:?}", codec.info().name);
+    }
+}
+
+#[test]
+fn contexts_say_what_they_hold() {
+    let payload = samples::json(20_000, 4);
+    for codec in CODECS.iter().filter(|codec| codec.info().name != "stored") {
+        let info = codec.info();
+        let mut compressor = codec.compressor(info.levels.default, None).unwrap();
+        compressed_by(*codec, compressor.as_mut(), &payload);
+        let held = compressor.memory_bytes();
+        assert!((4_000..20 << 20).contains(&held), "{}: {held}", info.name);
+    }
+}
+
+#[test]
+fn a_hostile_lzma2_dictionary_byte_allocates_nothing() {
+    let codec = codec_named("lzma2").unwrap();
+    let payload = samples::small();
+    let mut body = compressed(codec, 6, &payload);
+    let mut decompressor = codec.decompressor(None).unwrap();
+    for code in 0..=255 {
+        body[0] = code;
+        let mut back = vec![0; payload.len()];
+        let got = decompressor.decompress_exact(&body, &mut back);
+        if code <= 40 {
+            assert_eq!(got, Ok(()), "{code}");
+        } else {
+            assert_eq!(got, Err(DecompressError::Corrupt { codec: "lzma2" }), "{code}");
+        }
+        assert!(decompressor.memory_bytes() < 200 << 10, "{code}");
+    }
+}
+
+#[test]
+fn a_hostile_window_allocates_nothing() {
+    // A standard and a bare zstd frame of one byte, both with a window of 3.75 TiB.
+    for (name, body) in [
+        ("zstd", &[0x28, 0xB5, 0x2F, 0xFD, 0, 0xFF, 9, 0, 0, b'x'][..]),
+        ("zstd-bare", &[0, 0xFF, 9, 0, 0, b'x']),
+    ] {
+        let mut decompressor = codec_named(name).unwrap().decompressor(None).unwrap();
+        let mut back = [0; 10];
+        // The library may refuse such a window, or ignore it as the output needs none.
+        let _ = decompressor.decompress(body, &mut back);
+        assert!(decompressor.memory_bytes() < 1 << 20, "{name}");
+    }
+    // A brotli stream that announces a window and a meta-block of 16 MiB and then ends.
+    let codec = codec_named("brotli").unwrap();
+    let body = compressed(codec, 0, &vec![0x41; 16 << 20]);
+    for length in [5, body.len()] {
+        let mut decompressor = codec.decompressor(None).unwrap();
+        assert!(decompressor.decompress(&body[..length], &mut [0; 100]).is_err());
+        assert!(decompressor.memory_bytes() < 4 << 20);
+    }
+}

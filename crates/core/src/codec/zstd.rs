@@ -1,0 +1,171 @@
+//! `zstd` and `zstd-bare`: one frame of RFC 8878, with its magic and content size, or with every
+//! part left out that the envelope carries anyway.
+//!
+//! Both take dictionaries on every level. A standard frame made with a dictionary in zstd's own
+//! format names it; a bare frame, and any frame made with a raw-content dictionary, does not, and
+//! then only the envelope's checksum can tell the wrong dictionary. Decoding goes straight into
+//! the output in one pass: a frame's window size never causes an allocation.
+
+use std::sync::Arc;
+
+use crate::codec::named::{Named, check_compressor, check_decompressor};
+use crate::codec::{
+    Codec, CodecId, CodecInfo, CompressError, Compressor, DecompressError, Decompressor,
+    DictionaryUse, Levels, SetupError,
+};
+use crate::dictionary::{Dictionary, Purpose};
+
+mod frame;
+mod library;
+
+use library::{CompressDictionary, CompressState, DecompressDictionary, DecompressState, Failure};
+
+/// The two framings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// Magic, content size, and the id of a dictionary that has one.
+    Standard,
+    /// None of them.
+    Bare,
+}
+
+/// A registry row.
+pub(super) struct Zstd {
+    info: &'static CodecInfo,
+    format: Format,
+}
+
+/// Levels below -50 trade nothing more that a payload would notice.
+const LEVELS: Levels = Levels { min: -50, max: 22, default: 3, slow_from: 17 };
+
+pub(super) static ZSTD: Zstd = Zstd {
+    info: &CodecInfo {
+        id: CodecId(0x16),
+        name: "zstd",
+        summary: "Zstandard frame: the best trade for most payloads, with or without dictionary",
+        library: library::version,
+        levels: LEVELS,
+        dictionary_use: DictionaryUse::EveryLevel,
+        since: "0.1.0",
+        until: None,
+    },
+    format: Format::Standard,
+};
+
+pub(super) static ZSTD_BARE: Zstd = Zstd {
+    info: &CodecInfo {
+        id: CodecId(0x17),
+        name: "zstd-bare",
+        summary: "Zstandard without what an envelope repeats: up to 12 bytes less per payload",
+        library: library::version,
+        levels: LEVELS,
+        dictionary_use: DictionaryUse::EveryLevel,
+        since: "0.1.0",
+        until: None,
+    },
+    format: Format::Bare,
+};
+
+struct ZstdCompressor {
+    named: Named,
+    state: CompressState,
+}
+
+struct ZstdDecompressor {
+    named: Named,
+    format: Format,
+    state: DecompressState,
+}
+
+impl Codec for Zstd {
+    fn info(&self) -> &'static CodecInfo {
+        self.info
+    }
+
+    fn compress_bound(&self, length: usize) -> usize {
+        library::compress_bound(length)
+    }
+
+    fn bare_form(&self) -> Option<&'static dyn Codec> {
+        (self.format == Format::Standard).then_some(&ZSTD_BARE as &dyn Codec)
+    }
+
+    fn compressor(
+        &self,
+        level: i32,
+        dictionary: Option<&Arc<Dictionary>>,
+    ) -> Result<Box<dyn Compressor>, SetupError> {
+        check_compressor(self.info, level, dictionary)?;
+        let named = Named::of(self.info);
+        let prepared = dictionary
+            .map(|dictionary| {
+                dictionary.prepared(self.info.id, Purpose::Compress(level), |bytes| {
+                    CompressDictionary::new(bytes, level)
+                        .ok_or_else(|| named.bad_dictionary(dictionary))
+                })
+            })
+            .transpose()?;
+        let state = CompressState::new(self.format, level, prepared)
+            .ok_or_else(|| named.out_of_memory())?;
+        Ok(Box::new(ZstdCompressor { named, state }))
+    }
+
+    fn decompressor(
+        &self,
+        dictionary: Option<&Arc<Dictionary>>,
+    ) -> Result<Box<dyn Decompressor>, SetupError> {
+        check_decompressor(self.info, dictionary)?;
+        let named = Named::of(self.info);
+        let prepared = dictionary
+            .map(|dictionary| {
+                dictionary.prepared(self.info.id, Purpose::Decompress, |bytes| {
+                    DecompressDictionary::new(bytes).ok_or_else(|| named.bad_dictionary(dictionary))
+                })
+            })
+            .transpose()?;
+        let state =
+            DecompressState::new(self.format, prepared).ok_or_else(|| named.out_of_memory())?;
+        Ok(Box::new(ZstdDecompressor { named, format: self.format, state }))
+    }
+}
+
+impl Compressor for ZstdCompressor {
+    fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, CompressError> {
+        self.state.compress(input, output).map_err(|failure| match failure {
+            Failure::NoRoom => self.named.no_room(output),
+            other => self.named.compress_failed(other.code()),
+        })
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.state.memory_bytes()
+    }
+}
+
+impl Decompressor for ZstdDecompressor {
+    fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, DecompressError> {
+        // The library would go on with a second frame, so it is given one frame and no more.
+        let Some(frame) = frame::first(input, self.format) else {
+            return Err(self.named.corrupt());
+        };
+        if frame.length < input.len() {
+            return Err(self.named.trailing(input.len() - frame.length));
+        }
+        self.state.decompress(input, output).map_err(|failure| match failure {
+            Failure::NoRoom => self.named.too_long(output.len()),
+            Failure::Memory => self.named.decompress_failed(Failure::Memory.code()),
+            Failure::Dictionary if frame.dictionary_id != 0 => {
+                self.named.needs_dictionary(frame.dictionary_id)
+            }
+            Failure::Dictionary | Failure::Other(_) => self.named.corrupt(),
+        })
+    }
+
+    fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + self.state.memory_bytes()
+    }
+
+    fn name(&self) -> &'static str {
+        self.named.0
+    }
+}

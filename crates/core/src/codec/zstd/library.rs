@@ -1,0 +1,263 @@
+//! The calls into libzstd: the only file of these codecs with `unsafe` in it.
+//!
+//! Contexts are configured once; parameters and the referenced dictionary stay with them from call
+//! to call, so that a call is nothing but the library's own one-shot function.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use zstd_safe::zstd_sys::{
+    self as library, ZSTD_CCtx, ZSTD_CDict, ZSTD_DCtx, ZSTD_DDict, ZSTD_ErrorCode, ZSTD_cParameter,
+    ZSTD_dParameter,
+};
+
+use super::Format;
+
+/// ZSTD_c_format and ZSTD_d_format, which the library keeps among its experimental parameters, and
+/// their value ZSTD_f_zstd1_magicless.
+const COMPRESS_FORMAT: ZSTD_cParameter = ZSTD_cParameter::ZSTD_c_experimentalParam2;
+const DECOMPRESS_FORMAT: ZSTD_dParameter = ZSTD_dParameter::ZSTD_d_experimentalParam1;
+const MAGICLESS: i32 = 1;
+
+/// Why a call failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The result does not fit the output.
+    NoRoom,
+    /// The frame names another dictionary than the context has.
+    Dictionary,
+    /// The library could not allocate.
+    Memory,
+    /// Anything else, by the library's number.
+    Other(u32),
+}
+
+impl Failure {
+    fn of(result: usize) -> Failure {
+        // SAFETY: a pure function of any number.
+        match unsafe { library::ZSTD_getErrorCode(result) } {
+            ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall => Failure::NoRoom,
+            ZSTD_ErrorCode::ZSTD_error_dictionary_wrong => Failure::Dictionary,
+            ZSTD_ErrorCode::ZSTD_error_memory_allocation => Failure::Memory,
+            other => Failure::Other(other as u32),
+        }
+    }
+
+    /// The library's number for it.
+    pub(super) fn code(self) -> i64 {
+        match self {
+            Failure::NoRoom => ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall as i64,
+            Failure::Dictionary => ZSTD_ErrorCode::ZSTD_error_dictionary_wrong as i64,
+            Failure::Memory => ZSTD_ErrorCode::ZSTD_error_memory_allocation as i64,
+            Failure::Other(code) => i64::from(code),
+        }
+    }
+}
+
+/// The library's answer: a length or an error, in one number.
+fn length(result: usize) -> Result<usize, Failure> {
+    // SAFETY: a pure function of any number.
+    if unsafe { library::ZSTD_isError(result) } == 0 {
+        Ok(result)
+    } else {
+        Err(Failure::of(result))
+    }
+}
+
+/// The library and its version.
+pub(super) fn version() -> String {
+    format!("libzstd {}", zstd_safe::version_string())
+}
+
+/// The most bytes that a payload can become.
+pub(super) fn compress_bound(length: usize) -> usize {
+    zstd_safe::compress_bound(length)
+}
+
+/// A dictionary prepared for compression at one level, shared by all contexts that use it.
+pub(super) struct CompressDictionary(NonNull<ZSTD_CDict>);
+
+// SAFETY: the library documents a prepared dictionary as read-only and shareable between threads;
+// it holds a copy of the bytes.
+unsafe impl Send for CompressDictionary {}
+// SAFETY: as above.
+unsafe impl Sync for CompressDictionary {}
+
+impl CompressDictionary {
+    /// `None` when the bytes claim to be in zstd's format and are not.
+    pub(super) fn new(bytes: &[u8], level: i32) -> Option<CompressDictionary> {
+        // SAFETY: pointer and length are those of the slice, which the library copies.
+        let dictionary =
+            unsafe { library::ZSTD_createCDict(bytes.as_ptr().cast(), bytes.len(), level) };
+        NonNull::new(dictionary).map(CompressDictionary)
+    }
+}
+
+impl Drop for CompressDictionary {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from the library and is freed once, here; every context that
+        // refers to it holds an `Arc` of it.
+        unsafe { library::ZSTD_freeCDict(self.0.as_ptr()) };
+    }
+}
+
+/// A compression context, configured.
+pub(super) struct CompressState {
+    context: NonNull<ZSTD_CCtx>,
+    /// What the context refers to.
+    _dictionary: Option<Arc<CompressDictionary>>,
+}
+
+// SAFETY: a context has no ties to the thread that made it, and it is only used through
+// `&mut self`; the dictionary it refers to may be shared.
+unsafe impl Send for CompressState {}
+
+impl CompressState {
+    /// `None` when there is no memory for it.
+    pub(super) fn new(
+        format: Format,
+        level: i32,
+        dictionary: Option<Arc<CompressDictionary>>,
+    ) -> Option<CompressState> {
+        // SAFETY: takes nothing, returns a context or null.
+        let context = NonNull::new(unsafe { library::ZSTD_createCCtx() })?;
+        let reference = dictionary.as_ref().map(|dictionary| dictionary.0);
+        let state = CompressState { context, _dictionary: dictionary };
+        state.set(ZSTD_cParameter::ZSTD_c_compressionLevel, level)?;
+        state.set(ZSTD_cParameter::ZSTD_c_checksumFlag, 0)?;
+        if format == Format::Bare {
+            state.set(COMPRESS_FORMAT, MAGICLESS)?;
+            // The library still knows the size of a one-shot input and chooses by it.
+            state.set(ZSTD_cParameter::ZSTD_c_contentSizeFlag, 0)?;
+            state.set(ZSTD_cParameter::ZSTD_c_dictIDFlag, 0)?;
+        }
+        if let Some(reference) = reference {
+            // SAFETY: both are live; `_dictionary` keeps the dictionary so for as long as the
+            // context, and the reference stays until it is replaced, which we never do.
+            length(unsafe { library::ZSTD_CCtx_refCDict(context.as_ptr(), reference.as_ptr()) })
+                .ok()?;
+        }
+        Some(state)
+    }
+
+    fn set(&self, parameter: ZSTD_cParameter, value: i32) -> Option<usize> {
+        // SAFETY: the context is live; the library checks parameter and value.
+        length(unsafe { library::ZSTD_CCtx_setParameter(self.context.as_ptr(), parameter, value) })
+            .ok()
+    }
+
+    /// Compresses into one frame.
+    pub(super) fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, Failure> {
+        // SAFETY: the context is live and exclusively ours; pointers and lengths are those of the
+        // slices.
+        length(unsafe {
+            library::ZSTD_compress2(
+                self.context.as_ptr(),
+                output.as_mut_ptr().cast(),
+                output.len(),
+                input.as_ptr().cast(),
+                input.len(),
+            )
+        })
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        // SAFETY: the context is live.
+        unsafe { library::ZSTD_sizeof_CCtx(self.context.as_ptr()) }
+    }
+}
+
+impl Drop for CompressState {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from the library and is freed once, here.
+        unsafe { library::ZSTD_freeCCtx(self.context.as_ptr()) };
+    }
+}
+
+/// A dictionary prepared for decompression, shared by all contexts that use it.
+pub(super) struct DecompressDictionary(NonNull<ZSTD_DDict>);
+
+// SAFETY: as for `CompressDictionary`.
+unsafe impl Send for DecompressDictionary {}
+// SAFETY: as above.
+unsafe impl Sync for DecompressDictionary {}
+
+impl DecompressDictionary {
+    /// `None` when the bytes claim to be in zstd's format and are not.
+    pub(super) fn new(bytes: &[u8]) -> Option<DecompressDictionary> {
+        // SAFETY: pointer and length are those of the slice, which the library copies.
+        let dictionary = unsafe { library::ZSTD_createDDict(bytes.as_ptr().cast(), bytes.len()) };
+        NonNull::new(dictionary).map(DecompressDictionary)
+    }
+}
+
+impl Drop for DecompressDictionary {
+    fn drop(&mut self) {
+        // SAFETY: as for `CompressDictionary`.
+        unsafe { library::ZSTD_freeDDict(self.0.as_ptr()) };
+    }
+}
+
+/// A decompression context, configured.
+pub(super) struct DecompressState {
+    context: NonNull<ZSTD_DCtx>,
+    /// What the context refers to.
+    _dictionary: Option<Arc<DecompressDictionary>>,
+}
+
+// SAFETY: as for `CompressState`.
+unsafe impl Send for DecompressState {}
+
+impl DecompressState {
+    /// `None` when there is no memory for it.
+    pub(super) fn new(
+        format: Format,
+        dictionary: Option<Arc<DecompressDictionary>>,
+    ) -> Option<DecompressState> {
+        // SAFETY: takes nothing, returns a context or null.
+        let context = NonNull::new(unsafe { library::ZSTD_createDCtx() })?;
+        let reference = dictionary.as_ref().map(|dictionary| dictionary.0);
+        let state = DecompressState { context, _dictionary: dictionary };
+        if format == Format::Bare {
+            // SAFETY: the context is live; the library checks parameter and value.
+            length(unsafe {
+                library::ZSTD_DCtx_setParameter(context.as_ptr(), DECOMPRESS_FORMAT, MAGICLESS)
+            })
+            .ok()?;
+        }
+        if let Some(reference) = reference {
+            // SAFETY: both are live; `_dictionary` keeps the dictionary so for as long as the
+            // context, and the reference stays until it is replaced, which we never do.
+            length(unsafe { library::ZSTD_DCtx_refDDict(context.as_ptr(), reference.as_ptr()) })
+                .ok()?;
+        }
+        Some(state)
+    }
+
+    /// Decompresses every frame of the input, straight into the output.
+    pub(super) fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, Failure> {
+        // SAFETY: the context is live and exclusively ours; pointers and lengths are those of the
+        // slices.
+        length(unsafe {
+            library::ZSTD_decompressDCtx(
+                self.context.as_ptr(),
+                output.as_mut_ptr().cast(),
+                output.len(),
+                input.as_ptr().cast(),
+                input.len(),
+            )
+        })
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        // SAFETY: the context is live.
+        unsafe { library::ZSTD_sizeof_DCtx(self.context.as_ptr()) }
+    }
+}
+
+impl Drop for DecompressState {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from the library and is freed once, here.
+        unsafe { library::ZSTD_freeDCtx(self.context.as_ptr()) };
+    }
+}

@@ -1,0 +1,259 @@
+//! Encodings: payload to bytes and back. This file is the front door: the trait, its errors and the
+//! registry table `ENCODINGS`.
+//!
+//! An encoding works on a [`Document`] (the in-memory value), or, where its form is text or
+//! opaque, on the payload itself. What it can't carry it refuses, per payload and by name: it never
+//! writes a different value in silence.
+
+use crate::document::{Document, DocumentError, Fidelity};
+
+/// The id of an encoding in an envelope, 0x10 to 0x7F.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EncodingId(pub u8);
+
+/// How an encoding does its work.
+pub enum Engine {
+    /// The payload's own bytes are its encoded form: any payload, JSON or not.
+    Verbatim,
+    /// It writes and reads the in-memory value.
+    Document(&'static dyn DocumentEncoding),
+}
+
+/// Which of the two JSON parsers turns the payload's text into the in-memory value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parser {
+    /// The byte-by-byte parser: the reference.
+    Ordinary,
+    /// The parser that finds structure 64 bytes at a time.
+    Simd,
+}
+
+/// One row of the registry.
+pub struct Encoding {
+    /// The decoder's id; rows that share it read each other's bytes.
+    pub id: EncodingId,
+    /// The name used in profiles, arguments and reports.
+    pub name: &'static str,
+    /// One line for help texts and documentation.
+    pub summary: &'static str,
+    /// How it works.
+    pub engine: Engine,
+    /// The parser for its payloads.
+    pub parser: Parser,
+    /// Whether its bytes are JSON text, which a reader needs no decoder for.
+    pub is_json_text: bool,
+    /// What a round trip keeps.
+    pub fidelity: Fidelity,
+    /// Whether common libraries of several languages read its bytes.
+    pub portable: bool,
+    /// What it refuses, as a sentence for users.
+    pub refuses: &'static str,
+    /// The first release that had it.
+    pub since: &'static str,
+    /// The release that stopped writing it, if one did.
+    pub until: Option<&'static str>,
+}
+
+impl std::fmt::Debug for Encoding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Encoding({})", self.name)
+    }
+}
+
+impl PartialEq for Encoding {
+    fn eq(&self, other: &Encoding) -> bool {
+        self.name == other.name
+    }
+}
+
+/// Why a value can't be carried by an encoding. Nothing is wrong with the payload.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The encoding needs an object at the top.
+    #[error("the top of the payload is not an object")]
+    TopIsNotAnObject,
+    /// A number is outside what the encoding can hold exactly.
+    #[error("the number {text} can't be held exactly")]
+    Number {
+        /// The number's JSON text, at most its first 64 bytes.
+        text: String,
+    },
+    /// A string holds a lone surrogate, which is no Unicode text.
+    #[error("a string holds a lone surrogate")]
+    LoneSurrogate,
+    /// A key holds a NUL, which the encoding uses as a terminator.
+    #[error("a key holds a NUL character")]
+    NulInKey,
+    /// An object has the same key twice.
+    #[error("the key {key:?} stands twice in one object")]
+    DuplicateKey {
+        /// The key, at most its first 64 bytes.
+        key: String,
+    },
+    /// A string, array, object or the whole is longer than the encoding can say.
+    #[error("{what} is longer than the encoding's {limit}")]
+    TooLong {
+        /// What is too long.
+        what: &'static str,
+        /// The encoding's limit.
+        limit: u64,
+    },
+    /// Arrays and objects nest deeper than the encoding's readers take.
+    #[error("arrays and objects nest deeper than {limit} levels")]
+    TooDeep {
+        /// The limit in levels.
+        limit: usize,
+    },
+}
+
+/// Why bytes could not be decoded. Caused by the bytes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// The bytes break the encoding's rules.
+    #[error("{encoding}: {what} at byte {offset}")]
+    Corrupt {
+        /// The encoding's name.
+        encoding: &'static str,
+        /// What was found or missing.
+        what: &'static str,
+        /// Where, in bytes from the start.
+        offset: usize,
+    },
+    /// The bytes are well formed but hold what JSON can't say (binary data, dates, NaN).
+    #[error("{encoding}: {what} at byte {offset} has no JSON form")]
+    NotJson {
+        /// The encoding's name.
+        encoding: &'static str,
+        /// What was found.
+        what: &'static str,
+        /// Where, in bytes from the start.
+        offset: usize,
+    },
+    /// The document would pass a limit.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+}
+
+/// An encoding of the in-memory value.
+pub trait DocumentEncoding: Sync {
+    /// Appends the encoded document to `out`. On a refusal `out` may hold a part of it.
+    fn encode(&self, document: &Document, out: &mut Vec<u8>) -> Result<(), Refusal>;
+
+    /// Decodes all of `bytes` into `document`, which is cleared first. Bytes after the value are
+    /// an error.
+    fn decode(&self, bytes: &[u8], document: &mut Document) -> Result<(), DecodeError>;
+}
+
+mod bson;
+mod cbor;
+mod cursor;
+mod json;
+mod msgpack;
+mod smile;
+
+/// Every encoding, in the order in which help texts and tables list them. The first row of an id
+/// is the one that decodes that id.
+pub static ENCODINGS: &[Encoding] = &[
+    Encoding {
+        id: EncodingId(0x10),
+        name: "verbatim",
+        summary: "the payload's own bytes, JSON or not",
+        engine: Engine::Verbatim,
+        parser: Parser::Simd,
+        is_json_text: false,
+        fidelity: Fidelity::Bytes,
+        portable: true,
+        refuses: "nothing",
+        since: "0.1.0",
+        until: None,
+    },
+    Encoding {
+        id: EncodingId(0x11),
+        name: "json-simd",
+        summary: "minified JSON text, parsed 64 bytes at a time",
+        engine: Engine::Document(&json::Json { parser: Parser::Simd }),
+        parser: Parser::Simd,
+        is_json_text: true,
+        fidelity: Fidelity::ValueAndText,
+        portable: true,
+        refuses: "nothing that is JSON",
+        since: "0.1.0",
+        until: None,
+    },
+    Encoding {
+        id: EncodingId(0x11),
+        name: "json",
+        summary: "minified JSON text, parsed byte by byte",
+        engine: Engine::Document(&json::Json { parser: Parser::Ordinary }),
+        parser: Parser::Ordinary,
+        is_json_text: true,
+        fidelity: Fidelity::ValueAndText,
+        portable: true,
+        refuses: "nothing that is JSON",
+        since: "0.1.0",
+        until: None,
+    },
+    Encoding {
+        id: EncodingId(0x12),
+        name: "msgpack",
+        summary: "MessagePack",
+        engine: Engine::Document(&msgpack::MessagePack),
+        parser: Parser::Simd,
+        is_json_text: false,
+        fidelity: Fidelity::Value,
+        portable: true,
+        refuses: "numbers that neither 64-bit integers nor doubles hold exactly; lone surrogates",
+        since: "0.1.0",
+        until: None,
+    },
+    Encoding {
+        id: EncodingId(0x13),
+        name: "cbor",
+        summary: "CBOR (RFC 8949) with bignums and decimal fractions",
+        engine: Engine::Document(&cbor::Cbor),
+        parser: Parser::Simd,
+        is_json_text: false,
+        fidelity: Fidelity::Value,
+        portable: true,
+        refuses: "lone surrogates",
+        since: "0.1.0",
+        until: None,
+    },
+    Encoding {
+        id: EncodingId(0x14),
+        name: "bson",
+        summary: "BSON 1.1",
+        engine: Engine::Document(&bson::Bson),
+        parser: Parser::Simd,
+        is_json_text: false,
+        fidelity: Fidelity::Value,
+        portable: true,
+        refuses: "payloads that are not an object; numbers that neither signed 64-bit integers \
+                  nor doubles hold exactly; lone surrogates; keys with a NUL; above 2 GiB",
+        since: "0.1.0",
+        until: None,
+    },
+    Encoding {
+        id: EncodingId(0x15),
+        name: "smile",
+        summary: "Smile 1.0 with shared names and strings",
+        engine: Engine::Document(&smile::Smile),
+        parser: Parser::Simd,
+        is_json_text: false,
+        fidelity: Fidelity::Value,
+        portable: true,
+        refuses: "lone surrogates",
+        since: "0.1.0",
+        until: None,
+    },
+];
+
+/// The encoding of this name.
+pub fn encoding_named(name: &str) -> Option<&'static Encoding> {
+    ENCODINGS.iter().find(|encoding| encoding.name == name)
+}
+
+/// The encoding that decodes this id.
+pub fn encoding_of(id: EncodingId) -> Option<&'static Encoding> {
+    ENCODINGS.iter().find(|encoding| encoding.id == id)
+}

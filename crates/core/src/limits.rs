@@ -1,0 +1,31 @@
+//! Every limit of the core, in one place, so that a reader can see what hostile input may cost.
+//!
+//! Each limit is tagged `WIRE` (part of a format: changing it needs a new version) or `LOCAL`
+//! (this implementation's choice: it may be raised or lowered at any time).
+
+/// `WIRE`. The longest payload an envelope can describe, in bytes: its length field is a 32-bit
+/// number (spec/envelope.md).
+pub const ENVELOPE_PAYLOAD_BYTES_MAX: u64 = u32::MAX as u64;
+
+/// `WIRE`. The longest envelope header in bytes, from the magic to the check byte.
+pub const ENVELOPE_HEADER_BYTES_MAX: usize = 64;
+
+/// `LOCAL`. The longest payload that is packed, unpacked or parsed unless the caller says
+/// otherwise, in bytes. Nothing larger is allocated for one payload.
+pub const PAYLOAD_BYTES_MAX: usize = 256 << 20;
+
+/// `LOCAL`. How deep arrays and objects of one payload may nest when it is turned into a
+/// [`Document`](crate::document::Document). Nothing in the core recurses, so this bounds memory,
+/// not the stack.
+pub const NESTING_DEPTH_MAX: usize = 128 << 10;
+
+/// `LOCAL`. The most significant digits of a number that an encoding may expand a decimal to:
+/// a ten-byte CBOR decimal fraction must not become a gigabyte of zeros.
+pub const NUMBER_DIGITS_MAX: usize = 8 << 10;
+
+/// `LOCAL`. The largest dictionary that is accepted, in bytes.
+pub const DICTIONARY_BYTES_MAX: usize = 16 << 20;
+
+const _: () = assert!(PAYLOAD_BYTES_MAX as u64 <= ENVELOPE_PAYLOAD_BYTES_MAX);
+// A document's text holds a copy of the input and every unescaped string, under 32-bit offsets.
+const _: () = assert!((PAYLOAD_BYTES_MAX as u64) * 2 <= u32::MAX as u64);

@@ -1,0 +1,271 @@
+//! The packer: one payload in, what is stored out, under one profile.
+//!
+//! All its buffers are reused. It never fails for a reason in the payload but its size: what the
+//! encoding can't carry is packed verbatim, what does not shrink stays plain, and both are told in
+//! the [`Outcome`] so that the caller can count them.
+
+use std::sync::Arc;
+
+use crate::codec::{Codec, CompressError, Compressor, STORED, SetupError};
+use crate::document::{Document, first_difference};
+use crate::encoding::{DocumentEncoding, Engine, Refusal};
+use crate::envelope::{Header, checksum, looks_like_envelope};
+use crate::json;
+use crate::limits::PAYLOAD_BYTES_MAX;
+use crate::pack::{Unpacker, detect, encoded_bytes_max};
+use crate::profile::{Profile, VerifyOnPack};
+
+/// One payload in this many is verified when verification is sampled.
+const SAMPLED_EVERY: u64 = 64;
+
+/// Why a payload stays plain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlainReason {
+    /// It is shorter than the profile's minimum.
+    BelowMinSize,
+    /// It is a bare number.
+    Number,
+    /// It starts like a compressed format.
+    AlreadyCompressed,
+    /// It would shrink by less than the profile's minimum.
+    GainTooSmall,
+    /// The codec failed.
+    CodecFailed(CompressError),
+    /// The packed form did not unpack to the payload. This is a bug: count it and report it.
+    VerificationFailed,
+}
+
+impl PlainReason {
+    /// The name in metrics and reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            PlainReason::BelowMinSize => "below min size",
+            PlainReason::Number => "number",
+            PlainReason::AlreadyCompressed => "already compressed",
+            PlainReason::GainTooSmall => "gain too small",
+            PlainReason::CodecFailed(_) => "codec failed",
+            PlainReason::VerificationFailed => "verification failed",
+        }
+    }
+}
+
+/// What became of a payload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is in an envelope.
+    Packed {
+        /// Why it was packed verbatim instead of in the profile's encoding, if it was.
+        not_encoded: Option<NotEncoded>,
+    },
+    /// It started like an envelope and was wrapped in one, uncompressed.
+    Wrapped,
+    /// It is stored as it is.
+    Plain(PlainReason),
+}
+
+/// Why the profile's encoding was not used for a payload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotEncoded {
+    /// The payload is no JSON.
+    NotJson(json::JsonError),
+    /// The encoding can't carry the value.
+    Refused(Refusal),
+    /// The encoded form is longer than a decoder would allocate for it.
+    TooLong,
+    /// The encoded form did not decode to the value. This is a bug: count it and report it.
+    NotTheSame,
+}
+
+/// Why a payload can't be packed at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PackError {
+    /// The payload is longer than the packer takes.
+    #[error("the payload has {got} bytes, the limit is {limit}")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+        /// The payload's length in bytes.
+        got: usize,
+    },
+    /// The codec failed where the payload can't be left plain.
+    #[error(transparent)]
+    Codec(#[from] CompressError),
+}
+
+/// Packs payloads under one profile.
+pub struct Packer {
+    profile: Profile,
+    codec: &'static dyn Codec,
+    compressor: Box<dyn Compressor>,
+    unpacker: Unpacker,
+    document: Document,
+    decoded: Document,
+    encoded: Vec<u8>,
+    text: Vec<u8>,
+    body: Vec<u8>,
+    verified: Vec<u8>,
+    count: u64,
+}
+
+impl Packer {
+    /// A packer for a profile, with its own contexts; one for each thread.
+    ///
+    /// # Errors
+    /// Where the codec has no such level, or does not take the profile's dictionary.
+    pub fn new(profile: &Profile) -> Result<Packer, SetupError> {
+        let chosen = profile.codec.codec;
+        let codec = chosen.bare_form().unwrap_or(chosen);
+        let compressor = codec.compressor(profile.codec.level, profile.dictionary.as_ref())?;
+        Ok(Packer {
+            profile: profile.clone(),
+            codec,
+            compressor,
+            unpacker: Unpacker::new(profile.dictionary.iter().map(Arc::clone)),
+            document: Document::new(),
+            decoded: Document::new(),
+            encoded: Vec::new(),
+            text: Vec::new(),
+            body: Vec::new(),
+            verified: Vec::new(),
+            count: 0,
+        })
+    }
+
+    /// Packs one payload into `out`, whose content is replaced.
+    ///
+    /// # Errors
+    /// [`PackError::TooLarge`] above [`PAYLOAD_BYTES_MAX`]; `out` is then empty.
+    pub fn pack(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<Outcome, PackError> {
+        out.clear();
+        if payload.len() > PAYLOAD_BYTES_MAX {
+            return Err(PackError::TooLarge { limit: PAYLOAD_BYTES_MAX, got: payload.len() });
+        }
+        self.count += 1;
+        if looks_like_envelope(payload) {
+            wrap(payload, out);
+            return Ok(Outcome::Wrapped);
+        }
+        let reason = match self.reason_to_leave(payload) {
+            Some(reason) => reason,
+            None => match self.pack_worthwhile(payload, out) {
+                Ok(not_encoded) => return Ok(Outcome::Packed { not_encoded }),
+                Err(reason) => reason,
+            },
+        };
+        out.clear();
+        out.extend_from_slice(payload);
+        Ok(Outcome::Plain(reason))
+    }
+
+    fn reason_to_leave(&self, payload: &[u8]) -> Option<PlainReason> {
+        if payload.len() < self.profile.min_size_bytes {
+            Some(PlainReason::BelowMinSize)
+        } else if detect::is_number(payload) {
+            Some(PlainReason::Number)
+        } else if detect::is_compressed(payload) {
+            Some(PlainReason::AlreadyCompressed)
+        } else {
+            None
+        }
+    }
+
+    fn pack_worthwhile(
+        &mut self,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<NotEncoded>, PlainReason> {
+        let not_encoded = match self.profile.encoding.engine {
+            Engine::Verbatim => None,
+            Engine::Document(engine) => self.encode(engine, payload).err(),
+        };
+        let is_verbatim =
+            matches!(self.profile.encoding.engine, Engine::Verbatim) || not_encoded.is_some();
+        let (encoding, text, encoded): (_, &[u8], &[u8]) = if is_verbatim {
+            (None, payload, payload)
+        } else if self.profile.encoding.is_json_text {
+            (Some(self.profile.encoding.id), &self.encoded, &self.encoded)
+        } else {
+            (Some(self.profile.encoding.id), &self.text, &self.encoded)
+        };
+        let header = Header {
+            codec: self.codec.info().id,
+            encoding,
+            payload_bytes: text.len() as u32,
+            dictionary: self.profile.dictionary.as_ref().map(|dictionary| dictionary.id()),
+            checksum: Some(checksum(text)),
+            fields: Vec::new(),
+        };
+        header.write(out);
+
+        let bound = self.codec.compress_bound(encoded.len());
+        if self.body.len() < bound {
+            self.body.resize(bound, 0);
+        }
+        let body_bytes = self
+            .compressor
+            .compress(encoded, &mut self.body)
+            .map_err(PlainReason::CodecFailed)?;
+        let packed_bytes = out.len() + body_bytes;
+        if packed_bytes as f64 > payload.len() as f64 * (1.0 - self.profile.min_gain) {
+            return Err(PlainReason::GainTooSmall);
+        }
+        out.extend_from_slice(&self.body[..body_bytes]);
+        let verify = match self.profile.verify_on_pack {
+            VerifyOnPack::Always => true,
+            VerifyOnPack::Sampled => self.count.is_multiple_of(SAMPLED_EVERY),
+            VerifyOnPack::Never => false,
+        };
+        if verify {
+            let unpacked = self.unpacker.unpack(out, &mut self.verified);
+            if unpacked.is_err() || self.verified != text {
+                return Err(PlainReason::VerificationFailed);
+            }
+        }
+        Ok(not_encoded)
+    }
+
+    /// Encodes the payload into `self.encoded`, and into `self.text` what decoding it gives.
+    fn encode(
+        &mut self,
+        engine: &dyn DocumentEncoding,
+        payload: &[u8],
+    ) -> Result<(), NotEncoded> {
+        let encoding = self.profile.encoding;
+        json::parse(encoding.parser, payload, &mut self.document).map_err(NotEncoded::NotJson)?;
+        self.encoded.clear();
+        engine.encode(&self.document, &mut self.encoded).map_err(NotEncoded::Refused)?;
+        if encoding.is_json_text {
+            return Ok(());
+        }
+        // What unpacking returns is the decoded value's text, so it has to be made here: the
+        // header carries its length and checksum. The comparison costs little beside that.
+        engine
+            .decode(&self.encoded, &mut self.decoded)
+            .map_err(|_| NotEncoded::NotTheSame)?;
+        if first_difference(&self.document, &self.decoded, encoding.fidelity).is_some() {
+            return Err(NotEncoded::NotTheSame);
+        }
+        self.text.clear();
+        json::write(&self.decoded, &mut self.text);
+        if self.text.len() > PAYLOAD_BYTES_MAX
+            || self.encoded.len() > encoded_bytes_max(self.text.len())
+        {
+            return Err(NotEncoded::TooLong);
+        }
+        Ok(())
+    }
+}
+
+/// Puts a payload that starts like an envelope into one, uncompressed.
+fn wrap(payload: &[u8], out: &mut Vec<u8>) {
+    let header = Header {
+        codec: STORED,
+        encoding: None,
+        payload_bytes: payload.len() as u32,
+        dictionary: None,
+        checksum: Some(checksum(payload)),
+        fields: Vec::new(),
+    };
+    header.write(out);
+    out.extend_from_slice(payload);
+}

@@ -1,0 +1,200 @@
+//! The unpacker: reads every envelope that this version knows, from bytes that may be hostile.
+//!
+//! The length in the header is checked against the caller's limit before anything is allocated, and
+//! what was unpacked must have exactly that length and checksum. On any error the output is empty:
+//! bytes that were not unpacked are never handed out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::codec::{CodecId, DecompressError, Decompressor, SetupError, decoder_of};
+use crate::dictionary::Dictionary;
+use crate::document::Document;
+use crate::encoding::{DocumentEncoding, Engine, encoding_of};
+use crate::envelope::{
+    FIELD_BASE, FIELD_SCHEMA, Header, UnpackError, checksum, looks_like_envelope,
+};
+use crate::json;
+use crate::limits::PAYLOAD_BYTES_MAX;
+use crate::pack::encoded_bytes_max;
+
+/// What a stored value turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// A plain payload.
+    Plain,
+    /// An envelope with this header.
+    Envelope(Header),
+}
+
+/// Unpacks envelopes. It keeps one context for each codec and dictionary it has met.
+pub struct Unpacker {
+    dictionaries: BTreeMap<u32, Arc<Dictionary>>,
+    decompressors: BTreeMap<(CodecId, Option<u32>), Box<dyn Decompressor>>,
+    encoded: Vec<u8>,
+    document: Document,
+    limit_bytes: usize,
+}
+
+impl Unpacker {
+    /// An unpacker that knows these dictionaries and takes payloads up to [`PAYLOAD_BYTES_MAX`].
+    pub fn new(dictionaries: impl IntoIterator<Item = Arc<Dictionary>>) -> Unpacker {
+        Unpacker {
+            dictionaries: dictionaries.into_iter().map(|found| (found.id(), found)).collect(),
+            decompressors: BTreeMap::new(),
+            encoded: Vec::new(),
+            document: Document::new(),
+            limit_bytes: PAYLOAD_BYTES_MAX,
+        }
+    }
+
+    /// The same unpacker, which takes payloads up to `limit_bytes` only.
+    pub fn with_limit(mut self, limit_bytes: usize) -> Unpacker {
+        self.limit_bytes = limit_bytes.min(PAYLOAD_BYTES_MAX);
+        self
+    }
+
+    /// Reads a stored value, plain or in an envelope, into `out`, whose content is replaced.
+    ///
+    /// # Errors
+    /// As [`Unpacker::unpack`]; `out` is then empty.
+    pub fn read(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<Found, UnpackError> {
+        if looks_like_envelope(value) {
+            return self.unpack(value, out).map(Found::Envelope);
+        }
+        out.clear();
+        if value.len() > self.limit_bytes {
+            return Err(UnpackError::TooLarge { limit: self.limit_bytes, got: value.len() });
+        }
+        out.extend_from_slice(value);
+        Ok(Found::Plain)
+    }
+
+    /// Unpacks an envelope into `out`, whose content is replaced, and returns its header.
+    ///
+    /// # Errors
+    /// Every [`UnpackError`]; `out` is then empty.
+    pub fn unpack(&mut self, envelope: &[u8], out: &mut Vec<u8>) -> Result<Header, UnpackError> {
+        let result = self.unpack_into(envelope, out);
+        if result.is_err() {
+            out.clear();
+        }
+        result
+    }
+
+    fn unpack_into(&mut self, envelope: &[u8], out: &mut Vec<u8>) -> Result<Header, UnpackError> {
+        let (header, header_bytes) = Header::read(envelope)?;
+        let body = &envelope[header_bytes..];
+        for field in &header.fields {
+            match field.kind {
+                FIELD_SCHEMA => return Err(UnpackError::MissingSchema),
+                FIELD_BASE => return Err(UnpackError::MissingBase),
+                _ => {}
+            }
+        }
+        let engine = match header.encoding {
+            None => &Engine::Verbatim,
+            Some(id) => {
+                let found = encoding_of(id).ok_or(UnpackError::UnknownEncoding { id: id.0 })?;
+                // JSON text is what the reader gets, as it was written.
+                if found.is_json_text { &Engine::Verbatim } else { &found.engine }
+            }
+        };
+        let payload_bytes = header.payload_bytes as usize;
+        if payload_bytes > self.limit_bytes {
+            return Err(UnpackError::TooLarge { limit: self.limit_bytes, got: payload_bytes });
+        }
+        self.prepare(&header)?;
+        let decompressor = self
+            .decompressors
+            .get_mut(&(header.codec, header.dictionary))
+            .ok_or(UnpackError::UnknownCodec { id: header.codec.0 })?;
+        match engine {
+            Engine::Verbatim => {
+                // Every byte is written below or the whole is cleared, so only growth is zeroed.
+                out.resize(payload_bytes, 0);
+                decompressor
+                    .decompress_exact(body, out)
+                    .map_err(|error| UnpackError::of_body(&error, header_bytes))?;
+            }
+            Engine::Document(engine) => {
+                let encoded = decompress_encoded(
+                    decompressor.as_mut(),
+                    body,
+                    &mut self.encoded,
+                    payload_bytes,
+                )
+                .map_err(|error| UnpackError::of_body(&error, header_bytes))?;
+                decode(*engine, encoded, &mut self.document, out)
+                    .map_err(|error| UnpackError::of_encoded(&error, header_bytes))?;
+            }
+        }
+        if out.len() != payload_bytes {
+            return Err(UnpackError::damaged("a payload not as long as announced", header_bytes));
+        }
+        if let Some(expected) = header.checksum {
+            let got = checksum(out);
+            if got != expected {
+                return Err(UnpackError::ChecksumMismatch { expected, got });
+            }
+        }
+        Ok(header)
+    }
+
+    /// Makes the context for a header's codec and dictionary, if there is none yet.
+    fn prepare(&mut self, header: &Header) -> Result<(), UnpackError> {
+        let codec = decoder_of(header.codec)
+            .ok_or(UnpackError::UnknownCodec { id: header.codec.0 })?;
+        let dictionary = match header.dictionary {
+            None => None,
+            Some(id) => Some(
+                self.dictionaries.get(&id).ok_or(UnpackError::MissingDictionary { id })?,
+            ),
+        };
+        let key = (header.codec, header.dictionary);
+        if self.decompressors.contains_key(&key) {
+            return Ok(());
+        }
+        let decompressor = codec.decompressor(dictionary).map_err(|error| match error {
+            SetupError::BadDictionary { id, .. } => UnpackError::MissingDictionary { id },
+            _ => UnpackError::damaged("a codec that does not take the dictionary named", 4),
+        })?;
+        self.decompressors.insert(key, decompressor);
+        Ok(())
+    }
+}
+
+/// Decompresses a body whose exact length is not known, only its bound.
+fn decompress_encoded<'a>(
+    decompressor: &mut dyn Decompressor,
+    body: &[u8],
+    encoded: &'a mut Vec<u8>,
+    payload_bytes: usize,
+) -> Result<&'a [u8], DecompressError> {
+    let bound = encoded_bytes_max(payload_bytes);
+    // An encoded form is rarely longer than the text, so the bound is allocated only when needed.
+    let likely = payload_bytes.saturating_mul(2).clamp(encoded.len().min(bound), bound);
+    for capacity in [likely, bound] {
+        if encoded.len() < capacity {
+            encoded.resize(capacity, 0);
+        }
+        match decompressor.decompress(body, &mut encoded[..capacity]) {
+            Err(DecompressError::OutputTooSmall { .. }) if capacity < bound => {}
+            result => return result.map(|length| &encoded[..length]),
+        }
+    }
+    unreachable!("the last capacity is the bound, and a result at the bound is returned")
+}
+
+/// Decodes to the payload's text.
+fn decode(
+    engine: &dyn DocumentEncoding,
+    encoded: &[u8],
+    document: &mut Document,
+    out: &mut Vec<u8>,
+) -> Result<(), crate::encoding::DecodeError> {
+    engine.decode(encoded, document)?;
+    out.clear();
+    json::write(document, out);
+    Ok(())
+}
