@@ -1,0 +1,179 @@
+//! Budgets: bounds that a trial has to keep, such as `compress_p99=20ms`.
+//!
+//! A budget fails closed: below 299 payloads the bound on a p99 is the maximum, which is what the
+//! summary of such a trial holds.
+
+use std::fmt;
+
+use crate::measure::{From, Tracked};
+use crate::model::Nanoseconds;
+
+/// A bound on one figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget {
+    text: String,
+    figure: Figure,
+    limit: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Figure {
+    Time(Step, Statistic),
+    FirstCall,
+    MemoryBytes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    Encode,
+    Compress,
+    Decompress,
+    Decode,
+    Pack,
+    Unpack,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Statistic {
+    Mean,
+    P50,
+    P95,
+    P99,
+}
+
+const STEPS: &[(&str, Step)] = &[
+    ("encode", Step::Encode),
+    ("compress", Step::Compress),
+    ("decompress", Step::Decompress),
+    ("decode", Step::Decode),
+    ("pack", Step::Pack),
+    ("unpack", Step::Unpack),
+];
+
+const STATISTICS: &[(&str, Statistic)] = &[
+    ("mean", Statistic::Mean),
+    ("p50", Statistic::P50),
+    ("p95", Statistic::P95),
+    ("p99", Statistic::P99),
+];
+
+const TIME_UNITS: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+const SIZE_UNITS: &[(&str, f64)] = &[
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("B", 1.0),
+];
+
+/// A text that is no budget.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{text:?} is no budget: write {{encode|compress|decompress|decode|pack|unpack}}_\
+     {{mean|p50|p95|p99}}=20ms, first_call=1ms or memory=1MB"
+)]
+pub struct BudgetError {
+    text: String,
+}
+
+impl Budget {
+    /// Parses `compress_p99=20ms` and its like.
+    pub fn parse(text: &str) -> Result<Budget, BudgetError> {
+        let error = || BudgetError { text: text.to_owned() };
+        let (name, limit) = text.split_once('=').ok_or_else(error)?;
+        let figure = match name.trim() {
+            "first_call" => Figure::FirstCall,
+            "memory" => Figure::MemoryBytes,
+            name => {
+                let (step, statistic) = name.rsplit_once('_').ok_or_else(error)?;
+                let step = find(STEPS, step).ok_or_else(error)?;
+                Figure::Time(step, find(STATISTICS, statistic).ok_or_else(error)?)
+            }
+        };
+        let units = if figure == Figure::MemoryBytes { SIZE_UNITS } else { TIME_UNITS };
+        let limit = quantity(limit.trim(), units).ok_or_else(error)?;
+        Ok(Budget { text: text.to_owned(), figure, limit })
+    }
+
+    /// The rule that takes a trial out, if it breaks this budget.
+    pub fn broken_by(&self, tracked: &Tracked, from: From) -> Option<String> {
+        let value = match self.figure {
+            Figure::FirstCall => tracked.first_call_ns,
+            Figure::MemoryBytes => tracked.memory_bytes as f64,
+            Figure::Time(step, statistic) => {
+                let times: Nanoseconds = match step {
+                    Step::Encode => tracked.summary(|steps| steps.encode),
+                    Step::Compress => tracked.summary(|steps| steps.compress),
+                    Step::Decompress => tracked.summary(|steps| steps.decompress),
+                    Step::Decode => tracked.summary(|steps| steps.decode),
+                    Step::Pack => tracked.totals(from).0,
+                    Step::Unpack => tracked.totals(from).1,
+                };
+                match statistic {
+                    Statistic::Mean => times.mean,
+                    Statistic::P50 => times.p50,
+                    Statistic::P95 => times.p95,
+                    Statistic::P99 => times.p99,
+                }
+            }
+        };
+        let text = |value: f64| match self.figure {
+            Figure::MemoryBytes => format!("{value} bytes"),
+            _ => format!("{:.3} ms", value / 1e6),
+        };
+        (value > self.limit).then(|| format!("budget {}: it takes {}", self.text, text(value)))
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
+    table.iter().find(|(known, _)| *known == name).map(|&(_, found)| found)
+}
+
+/// A number and a unit.
+fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.parse().ok()?;
+    Some(number * find(units, unit.trim())?)
+}
+
+/// Parses a time such as `60s` or `2m` into seconds.
+pub fn parse_seconds(text: &str) -> Option<f64> {
+    let units = [("s", 1.0), ("m", 60.0), ("min", 60.0), ("h", 3600.0), ("ms", 1e-3), ("", 1.0)];
+    quantity(text.trim(), &units).filter(|&seconds| seconds > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_read_with_their_units() {
+        let limit = |text| Budget::parse(text).map(|budget| budget.limit);
+        assert_eq!(limit("compress_p99=20ms"), Ok(20e6));
+        assert_eq!(limit("unpack_mean=1.5us"), Ok(1500.0));
+        assert_eq!(limit("first_call=1s"), Ok(1e9));
+        assert_eq!(limit("memory=2MiB"), Ok(2_097_152.0));
+        for text in ["", "compress_p99", "compress_p98=1ms", "compress_p99=20", "memory=1ms"] {
+            assert!(Budget::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_in_seconds() {
+        assert_eq!(parse_seconds("60s"), Some(60.0));
+        assert_eq!(parse_seconds("2m"), Some(120.0));
+        assert_eq!(parse_seconds("30"), Some(30.0));
+        assert_eq!(parse_seconds("0s"), None);
+        assert_eq!(parse_seconds("soon"), None);
+    }
+}

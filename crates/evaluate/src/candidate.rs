@@ -1,0 +1,163 @@
+//! Candidates: which (encoding, codec, level) pairs are tried, by default, by name, or all.
+//!
+//! The default list is about 60 long, so that a run takes about a minute: every usual codec with
+//! the payload's own text and with MessagePack, and every other encoding with three codecs that
+//! tell whether it is worth a closer look.
+
+use std::fmt;
+
+use cinch_core::codec::{CODECS, ChoiceError, CodecChoice};
+use cinch_core::encoding::{ENCODINGS, Encoding, encoding_named};
+
+use crate::goal::Goal;
+
+/// The codecs that are tried when none are named.
+const CODECS_DEFAULT: &str = "stored,snappy,lz4:1,lz4:9,gzip:6,zlib:6,zlib-libdeflate:6,\
+                              zstd:-5,zstd:1,zstd:3,zstd:6,zstd:12,brotli:4,brotli:6,\
+                              lzma2:3,lzma2:6,bzip2:9";
+
+/// What a goal for size adds, slow as it is.
+const CODECS_SLOW: &str = "zstd:19,brotli:11,lzma2:9";
+
+/// The codecs that every encoding is tried with.
+const CODECS_BRIEF: &str = "stored,snappy,zlib:6,zstd:3";
+
+/// The encodings that are tried with every codec.
+const ENCODINGS_MAIN: &[&str] = &["verbatim", "msgpack"];
+
+/// One pair to try.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The encoding.
+    pub encoding: &'static Encoding,
+    /// The codec and level.
+    pub codec: CodecChoice,
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.encoding.name, self.codec)
+    }
+}
+
+/// Why a list of candidates is none.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CandidateError {
+    /// No encoding has this name.
+    #[error("no encoding is called {name:?}; there are {}", encoding_names())]
+    UnknownEncoding {
+        /// The name.
+        name: String,
+    },
+    /// The codec part is wrong.
+    #[error(transparent)]
+    Codec(#[from] ChoiceError),
+    /// A pair is not written as encoding+codec.
+    #[error("{text:?} is no pair such as json+zlib:6")]
+    NoPair {
+        /// The text.
+        text: String,
+    },
+}
+
+fn encoding_names() -> String {
+    ENCODINGS.iter().map(|encoding| encoding.name).collect::<Vec<_>>().join(", ")
+}
+
+impl Candidate {
+    /// Parses a pair such as `json+zlib:6`.
+    pub fn parse(text: &str) -> Result<Candidate, CandidateError> {
+        let (encoding, codec) = text
+            .split_once('+')
+            .ok_or_else(|| CandidateError::NoPair { text: text.to_owned() })?;
+        Ok(Candidate { encoding: find_encoding(encoding)?, codec: CodecChoice::parse(codec)? })
+    }
+}
+
+fn find_encoding(name: &str) -> Result<&'static Encoding, CandidateError> {
+    encoding_named(name).ok_or_else(|| CandidateError::UnknownEncoding { name: name.to_owned() })
+}
+
+/// Parses a list of encodings, `all` being every one.
+pub fn parse_encodings(text: &str) -> Result<Vec<&'static Encoding>, CandidateError> {
+    if text.trim() == "all" {
+        return Ok(ENCODINGS.iter().collect());
+    }
+    text.split(',').map(|name| find_encoding(name.trim())).collect()
+}
+
+/// What the user asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// These encodings only.
+    pub encodings: Option<Vec<&'static Encoding>>,
+    /// These codecs only.
+    pub codecs: Option<Vec<CodecChoice>>,
+    /// Every pair and level that was not narrowed above.
+    pub all: bool,
+    /// Only encodings that several languages read.
+    pub portable: bool,
+}
+
+/// The candidates of a run, without duplicates, in the order of the registries. The baseline and
+/// the two controls (nothing, gzip -6) are always among them.
+pub fn candidates(
+    wanted: &Wanted,
+    goal: &Goal,
+    baseline: &Candidate,
+) -> Result<Vec<Candidate>, CandidateError> {
+    let brief = CodecChoice::parse_list(CODECS_BRIEF)?;
+    let mut usual = CodecChoice::parse_list(CODECS_DEFAULT)?;
+    if goal.wants_slow {
+        usual.extend(CodecChoice::parse_list(CODECS_SLOW)?);
+    }
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut add = |encoding: &'static Encoding, codec: &CodecChoice| {
+        let candidate = Candidate { encoding, codec: codec.clone() };
+        if !found.contains(&candidate) {
+            found.push(candidate);
+        }
+    };
+    for encoding in ENCODINGS {
+        let is_named = wanted.encodings.is_some();
+        if wanted.encodings.as_ref().is_some_and(|named| {
+            !named.iter().any(|named| named.name == encoding.name)
+        }) {
+            continue;
+        }
+        let is_main = ENCODINGS_MAIN.contains(&encoding.name);
+        let codecs = match &wanted.codecs {
+            Some(named) => named.clone(),
+            None if wanted.all => every_codec(goal.wants_slow),
+            None if is_named || is_main => usual.clone(),
+            None => brief.clone(),
+        };
+        for codec in &codecs {
+            add(encoding, codec);
+        }
+    }
+    add(baseline.encoding, &baseline.codec);
+    for control in controls()? {
+        add(control.encoding, &control.codec);
+    }
+    Ok(found)
+}
+
+/// Doing nothing, and what everybody does.
+pub fn controls() -> Result<[Candidate; 2], CandidateError> {
+    Ok([Candidate::parse("verbatim+stored")?, Candidate::parse("verbatim+gzip:6")?])
+}
+
+/// Every level of every codec, the slow ones only if wanted.
+fn every_codec(with_slow: bool) -> Vec<CodecChoice> {
+    CODECS
+        .iter()
+        .flat_map(|&codec| {
+            let levels = codec.info().levels;
+            let max = if with_slow { levels.max } else { levels.max.min(levels.slow_from - 1) };
+            // Accelerations below -8 differ from their neighbours by less than noise.
+            let min = levels.min.max(-8);
+            (min..=max).map(move |level| CodecChoice { codec, level })
+        })
+        .collect()
+}

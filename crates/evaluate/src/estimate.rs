@@ -1,0 +1,181 @@
+//! What a profile would save, before it is switched on: every payload packed, unpacked and
+//! compared, through the same packer that a service would use.
+//!
+//! spec/evaluation.md documents the JSON form.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use cinch_core::codec::SetupError;
+use cinch_core::document::{Document, Fidelity, first_difference};
+use cinch_core::encoding::Parser;
+use cinch_core::json;
+use cinch_core::pack::{NotEncoded, Outcome, Packer, Unpacker};
+use cinch_core::profile::Profile;
+use serde::{Deserialize, Serialize};
+
+use crate::corpus::{Corpus, Payload};
+use crate::statistics::{P99_COUNT_MIN, percentile};
+
+/// What a profile would do to a corpus.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The profile's name.
+    pub profile: String,
+    /// How many payloads.
+    pub payloads: u64,
+    /// Their bytes.
+    pub bytes_in: u64,
+    /// What would be stored, envelopes included.
+    pub bytes_out: u64,
+    /// `bytes_in / bytes_out`.
+    pub ratio: f64,
+    /// How many stay plain.
+    pub plain: u64,
+    /// Why they stay plain, with counts.
+    pub plain_reasons: BTreeMap<String, u64>,
+    /// How many are wrapped because they start like an envelope.
+    pub wrapped: u64,
+    /// How many are packed verbatim because the profile's encoding can't carry them.
+    pub not_encoded: u64,
+    /// How many do not come back as the profile promises.
+    pub failures: u64,
+    /// The first failure, naming its payload.
+    pub failure: Option<String>,
+    /// Time to pack one payload.
+    pub pack_ns: Percentiles,
+    /// Time to unpack one payload.
+    pub unpack_ns: Percentiles,
+    /// Whether the p99 are the maximum, for want of 299 payloads.
+    pub p99_is_max: bool,
+    /// Whether the run was cut short.
+    pub interrupted: bool,
+}
+
+/// Percentiles over payloads, in nanoseconds, of one call each.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// Half take at most this.
+    pub p50: f64,
+    /// 95 % take at most this.
+    pub p95: f64,
+    /// 99 % take at most this.
+    pub p99: f64,
+}
+
+impl Percentiles {
+    fn of(mut values: Vec<f64>) -> Percentiles {
+        values.sort_by(f64::total_cmp);
+        let share = if values.len() < P99_COUNT_MIN { 1.0 } else { 0.99 };
+        Percentiles {
+            p50: percentile(&values, 0.5),
+            p95: percentile(&values, 0.95),
+            p99: percentile(&values, share),
+        }
+    }
+}
+
+/// Packs, unpacks and compares every payload. `advance` is told after each.
+///
+/// # Errors
+/// Where the profile's codec can't be set up.
+pub fn estimate(
+    corpus: &Corpus,
+    profile: &Profile,
+    stop: &AtomicBool,
+    mut advance: impl FnMut(),
+) -> Result<Estimate, SetupError> {
+    let mut packer = Packer::new(profile)?;
+    let mut unpacker = Unpacker::new(profile.dictionary.iter().cloned());
+    let (mut packed, mut unpacked) = (Vec::new(), Vec::new());
+    let (mut pack_ns, mut unpack_ns) = (Vec::new(), Vec::new());
+    let mut found = Estimate {
+        profile: profile.name.clone(),
+        payloads: 0,
+        bytes_in: 0,
+        bytes_out: 0,
+        ratio: 0.0,
+        plain: 0,
+        plain_reasons: BTreeMap::new(),
+        wrapped: 0,
+        not_encoded: 0,
+        failures: 0,
+        failure: None,
+        pack_ns: Percentiles::default(),
+        unpack_ns: Percentiles::default(),
+        p99_is_max: false,
+        interrupted: false,
+    };
+    for (index, payload) in corpus.payloads.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            found.interrupted = true;
+            break;
+        }
+        let start = Instant::now();
+        let outcome = packer.pack(&payload.bytes, &mut packed);
+        pack_ns.push(start.elapsed().as_nanos() as f64);
+        let start = Instant::now();
+        let read = unpacker.read(&packed, &mut unpacked);
+        unpack_ns.push(start.elapsed().as_nanos() as f64);
+        found.payloads += 1;
+        found.bytes_in += payload.bytes.len() as u64;
+        found.bytes_out += packed.len() as u64;
+        let failure = match (&outcome, &read) {
+            (Err(error), _) => Some(error.to_string()),
+            (_, Err(error)) => Some(error.to_string()),
+            (Ok(outcome), Ok(_)) => {
+                found.count(outcome);
+                failure_of(profile, payload, outcome, &unpacked)
+            }
+        };
+        if let Some(reason) = failure {
+            found.failures += 1;
+            found.failure.get_or_insert_with(|| format!("{}: {reason}", corpus.describe(index)));
+        }
+        advance();
+    }
+    found.ratio = found.bytes_in as f64 / (found.bytes_out as f64).max(1.0);
+    found.p99_is_max = pack_ns.len() < P99_COUNT_MIN;
+    found.pack_ns = Percentiles::of(pack_ns);
+    found.unpack_ns = Percentiles::of(unpack_ns);
+    Ok(found)
+}
+
+impl Estimate {
+    fn count(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Packed { not_encoded } => self.not_encoded += u64::from(not_encoded.is_some()),
+            Outcome::Wrapped => self.wrapped += 1,
+            Outcome::Plain(reason) => {
+                self.plain += 1;
+                *self.plain_reasons.entry(reason.name().to_owned()).or_default() += 1;
+            }
+        }
+    }
+}
+
+/// Why what came back is not what the profile promises, if it is not.
+fn failure_of(
+    profile: &Profile,
+    payload: &Payload,
+    outcome: &Outcome,
+    unpacked: &[u8],
+) -> Option<String> {
+    if let Outcome::Packed { not_encoded: Some(NotEncoded::NotTheSame) } = outcome {
+        return Some("the encoding changed the value".to_owned());
+    }
+    let is_encoded = *outcome == Outcome::Packed { not_encoded: None };
+    let fidelity = if is_encoded { profile.encoding.fidelity } else { Fidelity::Bytes };
+    if fidelity == Fidelity::Bytes {
+        return (unpacked != &*payload.bytes).then(|| "other bytes came back".to_owned());
+    }
+    let (mut before, mut after) = (Document::new(), Document::new());
+    let parsed = json::parse(Parser::Ordinary, &payload.bytes, &mut before)
+        .and_then(|()| json::parse(Parser::Ordinary, unpacked, &mut after));
+    match parsed {
+        Err(error) => Some(error.to_string()),
+        Ok(()) => first_difference(&before, &after, fidelity)
+            .map(|_| format!("another value came back ({fidelity})")),
+    }
+}

@@ -1,0 +1,97 @@
+//! Goals: what "best" means, as a formula over what was measured. spec/evaluation.md states each
+//! one; less is better.
+//!
+//! A goal ranks by the bytes that are stored and the time of packing and unpacking. The weights are
+//! choices, so they stand here in one table and nowhere else.
+
+/// What a goal ranks a trial by.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured {
+    /// Stored bytes over payload bytes.
+    pub size_share: f64,
+    /// Mean bytes of a stored payload.
+    pub packed_bytes: f64,
+    /// Mean time to pack a payload, in nanoseconds.
+    pub pack_ns: f64,
+    /// Mean time to unpack a payload, in nanoseconds.
+    pub unpack_ns: f64,
+}
+
+/// One goal.
+pub struct Goal {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// One line for help texts.
+    pub summary: &'static str,
+    /// The formula, as reports print it.
+    pub formula: &'static str,
+    /// Whether slow levels are tried.
+    pub wants_slow: bool,
+    /// What an encoding other than the payload's own text must win in size, as a share, before it
+    /// becomes a finalist instead of the text: its parsing costs more than the codec saves.
+    pub encoding_handicap: f64,
+    /// The formula.
+    pub score: fn(&Measured) -> f64,
+}
+
+/// Scores are logarithms; closer than this, which is 1 % of the size or of the time, is a tie.
+pub const TIE: f64 = 0.01;
+
+/// A goal for speed takes only trials that store at most this share of the payload's bytes:
+/// the fastest of all is to do nothing.
+const FASTEST_SHARE_MAX: f64 = 0.95;
+
+/// Every goal; the first is the default.
+pub static GOALS: &[Goal] = &[
+    Goal {
+        name: "cache",
+        summary: "written once, read often, held in memory: size first, then reading",
+        formula: "ln(size share) + 0.2 ln(pack ns + 4 unpack ns)",
+        wants_slow: false,
+        encoding_handicap: 0.05,
+        score: |m| m.size_share.ln() + 0.2 * (m.pack_ns + 4.0 * m.unpack_ns).max(1.0).ln(),
+    },
+    Goal {
+        name: "api",
+        summary: "sent once over 1 Gbit/s: the time until the other side can use it",
+        formula: "ln(pack ns + packed bytes x 8 ns + unpack ns)",
+        wants_slow: false,
+        encoding_handicap: 0.05,
+        score: |m| (m.pack_ns + m.packed_bytes * 8.0 + m.unpack_ns).max(1.0).ln(),
+    },
+    Goal {
+        name: "archive",
+        summary: "written once, hardly ever read: size, and a little time",
+        formula: "ln(size share) + 0.05 ln(pack ns + unpack ns / 10)",
+        wants_slow: true,
+        encoding_handicap: 0.0,
+        score: |m| m.size_share.ln() + 0.05 * (m.pack_ns + m.unpack_ns / 10.0).max(1.0).ln(),
+    },
+    Goal {
+        name: "smallest",
+        summary: "size, whatever it takes",
+        formula: "ln(size share)",
+        wants_slow: true,
+        encoding_handicap: 0.0,
+        score: |m| m.size_share.ln(),
+    },
+    Goal {
+        name: "fastest",
+        summary: "time, of what saves at least 5 %",
+        formula: "ln(pack ns + unpack ns), if size share is at most 0.95",
+        wants_slow: false,
+        encoding_handicap: 1.0,
+        score: |m| {
+            if m.size_share > FASTEST_SHARE_MAX {
+                f64::INFINITY
+            } else {
+                (m.pack_ns + m.unpack_ns).max(1.0).ln()
+            }
+        },
+    },
+];
+
+/// The goal of this name.
+pub fn goal_named(name: &str) -> Option<&'static Goal> {
+    GOALS.iter().find(|goal| goal.name == name)
+}

@@ -1,0 +1,18 @@
+//! Measures which encoding and codec fit a corpus of payloads, and recommends one.
+//!
+//! The way through it: [`corpus`] reads payloads from files and pipes, [`candidate`] lists what to
+//! try, [`measure`] sizes and times it in three stages, [`select`] chooses by named rules, and
+//! [`evaluation`] puts it together into the [`model`] that every [`report`] renders. [`estimate`]
+//! answers what one profile would save.
+
+pub mod budget;
+pub mod candidate;
+pub mod corpus;
+pub mod estimate;
+pub mod evaluation;
+pub mod goal;
+pub mod measure;
+pub mod model;
+pub mod report;
+pub mod select;
+pub mod statistics;

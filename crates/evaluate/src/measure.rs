@@ -1,0 +1,40 @@
+//! Measuring: one candidate on one payload, and the three stages that decide which candidates are
+//! measured on how many.
+//!
+//! A figure never depends on the order of the command line: every choice is seeded, every stage is
+//! budgeted by counts, and in the timed stage the candidates take turns.
+
+mod runner;
+mod stages;
+mod timing;
+mod tracked;
+
+pub use runner::{From, Runner, Verdict};
+pub use stages::{Plan, check_rest, size_all, time_finalists, whole_corpus};
+pub use timing::clock_overhead_ns;
+pub use tracked::{Stage, Tracked};
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a caller sees of a running evaluation.
+pub trait Progress {
+    /// A stage begins; it has about `total` units of work.
+    fn begin(&mut self, stage: &str, total: u64);
+    /// Some units are done.
+    fn advance(&mut self, units: u64);
+}
+
+/// Progress and the wish to stop, as the stages take them.
+pub struct Watch<'a> {
+    /// Who is told.
+    pub progress: &'a mut dyn Progress,
+    /// Set when the user wants what was measured so far.
+    pub stop: &'a AtomicBool,
+}
+
+impl Watch<'_> {
+    /// Whether the user wants to stop.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,287 @@
+//! The three stages: sizes of every candidate on a small sample, times of the finalists in turns,
+//! and the best over the whole corpus. Each is budgeted by counts, never by a clock, so that one
+//! seed gives one answer.
+
+use cinch_core::pack::Packer;
+use cinch_core::profile::{Profile, VerifyOnPack};
+
+use crate::corpus::Corpus;
+use crate::measure::runner::{From, Runner};
+use crate::measure::timing::timed;
+use crate::measure::tracked::{Sizes, Stage, Times, Tracked};
+use crate::measure::{Verdict, Watch};
+use crate::statistics::{Chooser, stratified};
+
+/// How many payloads take a turn before the next candidate does: enough that a candidate finds its
+/// own code and tables in the cache, few enough that a disturbance hits all of them.
+const BLOCK_PAYLOADS: usize = 32;
+
+/// How much each stage may do.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Payloads of stage 1, at most.
+    pub stage1_payloads: usize,
+    /// Bytes of stage 1, at most.
+    pub stage1_bytes: usize,
+    /// Candidates of stage 2, at most.
+    pub finalists: usize,
+    /// Payloads of stage 2, at most.
+    pub stage2_payloads: usize,
+    /// Bytes of stage 2, at most.
+    pub stage2_bytes: usize,
+    /// Rounds of stage 2.
+    pub rounds: usize,
+    /// Bytes of stage 3, at most; the recommended candidate is checked on all.
+    pub stage3_bytes: usize,
+}
+
+impl Plan {
+    /// The plan for about this many seconds on two cores. Only the counts follow from the time, so
+    /// that the same request always means the same work.
+    pub fn of_time(seconds: f64, all: bool) -> Plan {
+        let factor = (seconds / 60.0).clamp(0.05, 1_000.0);
+        let scaled = |count: usize| ((count as f64 * factor) as usize).max(8);
+        Plan {
+            stage1_payloads: scaled(128).max(32),
+            stage1_bytes: scaled(4 << 20),
+            finalists: if all { usize::MAX } else { 16 },
+            stage2_payloads: scaled(512).max(32),
+            stage2_bytes: scaled(12 << 20),
+            rounds: if factor < 0.5 { 3 } else { 5 },
+            stage3_bytes: scaled(64 << 20),
+        }
+    }
+}
+
+/// The choice of payloads by size, the same for every candidate.
+fn choose(corpus: &Corpus, count: usize, bytes_max: usize, seed: u64) -> Vec<usize> {
+    let sizes: Vec<usize> = corpus.payloads.iter().map(|payload| payload.bytes.len()).collect();
+    stratified(&sizes, count, bytes_max, seed)
+}
+
+/// What cinch stores for a payload, envelope and thresholds included.
+struct Stored {
+    packer: Packer,
+    out: Vec<u8>,
+}
+
+impl Stored {
+    fn new(tracked: &Tracked) -> Option<Stored> {
+        let mut profile = Profile::new(tracked.candidate.encoding, tracked.candidate.codec);
+        profile.verify_on_pack = VerifyOnPack::Never;
+        Packer::new(&profile).ok().map(|packer| Stored { packer, out: Vec::new() })
+    }
+
+    fn bytes(&mut self, payload: &[u8]) -> usize {
+        match self.packer.pack(payload, &mut self.out) {
+            Ok(_) => self.out.len(),
+            Err(_) => payload.len(),
+        }
+    }
+}
+
+/// Sizes `payloads` with one candidate; `timed_too` keeps the times of the single pass.
+fn size_one(
+    corpus: &Corpus,
+    tracked: &mut Tracked,
+    payloads: &[usize],
+    from: From,
+    timed_too: bool,
+    watch: &mut Watch<'_>,
+) {
+    let runner = Runner::new(&tracked.candidate, from);
+    let (Ok(mut runner), Some(mut stored)) = (runner, Stored::new(tracked)) else {
+        tracked.count(&Verdict::Failed("its context could not be made".to_owned()), String::new);
+        return;
+    };
+    tracked.begin_sizes();
+    for &index in payloads {
+        if watch.stopped() {
+            break;
+        }
+        let payload = &corpus.payloads[index];
+        let run = runner.run(payload, true);
+        tracked.count(&run.verdict, || corpus.describe(index));
+        tracked.sizes.push(Sizes {
+            payload: index,
+            bytes_in: payload.bytes.len(),
+            bytes_out: run.bytes_out,
+            packed_bytes: stored.bytes(&payload.bytes),
+        });
+        if timed_too {
+            tracked.times.push(Times { payload: index, rounds: vec![run.steps] });
+        }
+    }
+    tracked.memory_bytes = tracked.memory_bytes.max(runner.memory_bytes());
+}
+
+/// Stage 1: the sizes of every candidate on a stratified sample. Returns how many payloads it took.
+pub fn size_all(
+    corpus: &Corpus,
+    all: &mut [Tracked],
+    plan: &Plan,
+    from: From,
+    seed: u64,
+    watch: &mut Watch<'_>,
+) -> usize {
+    let payloads = choose(corpus, plan.stage1_payloads, plan.stage1_bytes, seed);
+    watch.progress.begin("sizes", all.len() as u64);
+    for tracked in all {
+        if watch.stopped() {
+            break;
+        }
+        if let Some(&middle) = payloads.get(payloads.len() / 2) {
+            let payload = &corpus.payloads[middle];
+            // A new context and its first call, as a process that has just started pays them.
+            let candidate = tracked.candidate.clone();
+            let (_, first) =
+                timed(|| Runner::new(&candidate, from).map(|mut runner| runner.run(payload, false)));
+            tracked.first_call_ns = first;
+        }
+        size_one(corpus, tracked, &payloads, from, true, watch);
+        watch.progress.advance(1);
+    }
+    payloads.len()
+}
+
+/// One finalist, whose turn comes once for every block of every round.
+struct Turn {
+    finalist: usize,
+    runner: Runner,
+    stored: Stored,
+    /// Units of progress for each byte of a payload.
+    weight: u64,
+}
+
+/// Stage 2: the finalists take turns, in blocks of payloads, in an order drawn for every block.
+/// Returns how many payloads it took.
+pub fn time_finalists(
+    corpus: &Corpus,
+    all: &mut [Tracked],
+    finalists: &[usize],
+    plan: &Plan,
+    from: From,
+    seed: u64,
+    watch: &mut Watch<'_>,
+) -> usize {
+    let payloads = choose(corpus, plan.stage2_payloads, plan.stage2_bytes, seed);
+    let mut turns: Vec<Turn> = Vec::new();
+    for &finalist in finalists {
+        let tracked = &mut all[finalist];
+        let runner = Runner::new(&tracked.candidate, from);
+        let (Ok(runner), Some(stored)) = (runner, Stored::new(tracked)) else { continue };
+        // The unit of progress is a nanosecond of what stage 1 saw, so that the time left is right
+        // although one candidate takes a hundred times as long as another.
+        let (bytes_in, _, _) = tracked.bytes();
+        let spent: f64 = tracked.per_payload(total).iter().sum();
+        let weight = (spent / bytes_in.max(1) as f64).ceil() as u64;
+        turns.push(Turn { finalist, runner, stored, weight });
+        tracked.stage = Stage::Times;
+        tracked.times = payloads
+            .iter()
+            .map(|&payload| Times { payload, rounds: Vec::with_capacity(plan.rounds) })
+            .collect();
+        tracked.begin_sizes();
+    }
+    let bytes: u64 = payloads.iter().map(|&index| corpus.payloads[index].bytes.len() as u64).sum();
+    let units: u64 = turns.iter().map(|turn| turn.weight * bytes).sum();
+    watch.progress.begin("times", units * plan.rounds as u64);
+    let mut chooser = Chooser::new(seed, "rounds");
+    let mut places: Vec<usize> = (0..payloads.len()).collect();
+    let mut order: Vec<usize> = (0..turns.len()).collect();
+    for round in 0..plan.rounds {
+        chooser.shuffle(&mut places);
+        for block in places.chunks(BLOCK_PAYLOADS) {
+            chooser.shuffle(&mut order);
+            for &turn in &order {
+                if watch.stopped() {
+                    return payloads.len();
+                }
+                let Turn { finalist, runner, stored, weight } = &mut turns[turn];
+                let tracked = &mut all[*finalist];
+                let mut done = 0;
+                for &place in block {
+                    let index = payloads[place];
+                    let payload = &corpus.payloads[index];
+                    let run = runner.run(payload, round == 0);
+                    tracked.add_times(place, &run);
+                    if round == 0 {
+                        tracked.count(&run.verdict, || corpus.describe(index));
+                        tracked.sizes.push(Sizes {
+                            payload: index,
+                            bytes_in: payload.bytes.len(),
+                            bytes_out: run.bytes_out,
+                            packed_bytes: stored.bytes(&payload.bytes),
+                        });
+                    }
+                    done += *weight * payload.bytes.len() as u64;
+                }
+                watch.progress.advance(done);
+            }
+        }
+    }
+    for Turn { finalist, runner, .. } in &turns {
+        all[*finalist].memory_bytes = all[*finalist].memory_bytes.max(runner.memory_bytes());
+    }
+    payloads.len()
+}
+
+fn total(steps: &crate::measure::runner::Steps) -> f32 {
+    steps.parse + steps.encode + steps.compress + steps.decompress + steps.decode + steps.write
+}
+
+/// Stage 3: these candidates over the whole corpus, or over as much of it as the plan allows.
+/// Returns how many payloads it took.
+pub fn whole_corpus(
+    corpus: &Corpus,
+    all: &mut [Tracked],
+    chosen: &[usize],
+    plan: &Plan,
+    from: From,
+    seed: u64,
+    watch: &mut Watch<'_>,
+) -> usize {
+    let payloads = choose(corpus, corpus.payloads.len(), plan.stage3_bytes, seed);
+    watch.progress.begin("whole corpus", chosen.len() as u64);
+    for &index in chosen {
+        if watch.stopped() {
+            break;
+        }
+        size_one(corpus, &mut all[index], &payloads, from, false, watch);
+        if !watch.stopped() {
+            all[index].stage = Stage::Whole;
+        }
+        watch.progress.advance(1);
+    }
+    payloads.len()
+}
+
+/// Checks one candidate on every payload that stage 3 left out, and returns whether all came back.
+pub fn check_rest(
+    corpus: &Corpus,
+    tracked: &mut Tracked,
+    from: From,
+    watch: &mut Watch<'_>,
+) -> bool {
+    let Ok(mut runner) = Runner::new(&tracked.candidate, from) else { return false };
+    let mut is_done = vec![false; corpus.payloads.len()];
+    for sizes in &tracked.sizes {
+        is_done[sizes.payload] = true;
+    }
+    let rest = is_done.iter().filter(|&&done| !done).count();
+    if rest > 0 {
+        watch.progress.begin("checking the rest", rest as u64);
+    }
+    for (index, payload) in corpus.payloads.iter().enumerate() {
+        if is_done[index] {
+            continue;
+        }
+        if watch.stopped() {
+            break;
+        }
+        let run = runner.run(payload, true);
+        tracked.count(&run.verdict, || corpus.describe(index));
+        watch.progress.advance(1);
+    }
+    tracked.failures == 0
+}

@@ -1,0 +1,199 @@
+//! What is known of one candidate so far, from stage to stage.
+//!
+//! Sizes and times are kept per payload until the end, because percentiles, size classes and
+//! factors are all made of them.
+
+use crate::candidate::Candidate;
+use crate::measure::runner::{From, Run, Steps, Verdict};
+use crate::model::Nanoseconds;
+use crate::statistics::{median, percentile};
+
+/// How far a candidate came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Its sizes were taken on a sample.
+    Sizes,
+    /// It was timed in turns with the others.
+    Times,
+    /// It ran over the whole corpus.
+    Whole,
+}
+
+impl Stage {
+    /// The name in the report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Sizes => "sizes",
+            Stage::Times => "times",
+            Stage::Whole => "whole",
+        }
+    }
+}
+
+/// Sizes of one payload.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// Index of the payload in the corpus.
+    pub payload: usize,
+    /// As the application sees it.
+    pub bytes_in: usize,
+    /// As the codec leaves it.
+    pub bytes_out: usize,
+    /// As cinch stores it.
+    pub packed_bytes: usize,
+}
+
+/// The times of one payload: one entry for each round.
+#[derive(Debug, Clone, Default)]
+pub struct Times {
+    /// Index of the payload in the corpus.
+    pub payload: usize,
+    /// The rounds.
+    pub rounds: Vec<Steps>,
+}
+
+/// One candidate and what was measured of it.
+#[derive(Debug)]
+pub struct Tracked {
+    /// The candidate.
+    pub candidate: Candidate,
+    /// How far it came.
+    pub stage: Stage,
+    /// Sizes, of the last stage that took any.
+    pub sizes: Vec<Sizes>,
+    /// Times, of the last stage that took any.
+    pub times: Vec<Times>,
+    /// A new context and its first call.
+    pub first_call_ns: f64,
+    /// What the contexts hold.
+    pub memory_bytes: usize,
+    /// Payloads that the encoding can't carry.
+    pub refused: u64,
+    /// The first refusal.
+    pub refusal: Option<String>,
+    /// Payloads that did not come back.
+    pub failures: u64,
+    /// The first failure.
+    pub failure: Option<String>,
+    /// The rule that took it out.
+    pub eliminated_by: Option<String>,
+}
+
+impl Tracked {
+    /// A candidate that nothing is known of.
+    pub fn new(candidate: Candidate) -> Tracked {
+        Tracked {
+            candidate,
+            stage: Stage::Sizes,
+            sizes: Vec::new(),
+            times: Vec::new(),
+            first_call_ns: 0.0,
+            memory_bytes: 0,
+            refused: 0,
+            refusal: None,
+            failures: 0,
+            failure: None,
+            eliminated_by: None,
+        }
+    }
+
+    /// Counts a verdict; `describe` names the payload.
+    pub fn count(&mut self, verdict: &Verdict, describe: impl FnOnce() -> String) {
+        match verdict {
+            Verdict::Fine => {}
+            Verdict::Refused(reason) => {
+                self.refused += 1;
+                self.refusal.get_or_insert_with(|| format!("{}: {reason}", describe()));
+            }
+            Verdict::Failed(reason) => {
+                self.failures += 1;
+                self.failure.get_or_insert_with(|| format!("{}: {reason}", describe()));
+            }
+        }
+    }
+
+    /// Forgets sizes and verdicts, before a stage that takes them on more payloads.
+    pub fn begin_sizes(&mut self) {
+        self.sizes.clear();
+        self.refused = 0;
+        self.refusal = None;
+    }
+
+    /// Adds a round of one payload, the payloads of a round in any order.
+    pub fn add_times(&mut self, place: usize, run: &Run) {
+        self.times[place].rounds.push(run.steps);
+    }
+
+    /// Bytes of the sized payloads: in, out and packed.
+    pub fn bytes(&self) -> (u64, u64, u64) {
+        self.sizes.iter().fold((0, 0, 0), |(bytes_in, out, packed), sizes| {
+            (
+                bytes_in + sizes.bytes_in as u64,
+                out + sizes.bytes_out as u64,
+                packed + sizes.packed_bytes as u64,
+            )
+        })
+    }
+
+    /// Stored bytes over payload bytes, in the sized payloads.
+    pub fn size_share(&self) -> f64 {
+        let (bytes_in, _, packed) = self.bytes();
+        packed as f64 / (bytes_in as f64).max(1.0)
+    }
+
+    /// The median over payloads of each one's own ratio.
+    pub fn median_ratio(&self) -> f64 {
+        let ratio = |sizes: &Sizes| sizes.bytes_in as f64 / (sizes.bytes_out as f64).max(1.0);
+        median(&mut self.sizes.iter().map(ratio).collect::<Vec<_>>())
+    }
+
+    /// The median over the rounds of each payload's figure.
+    pub fn per_payload(&self, figure: impl Fn(&Steps) -> f32) -> Vec<f64> {
+        self.times
+            .iter()
+            .filter(|times| !times.rounds.is_empty())
+            .map(|times| {
+                let mut rounds: Vec<f32> = times.rounds.iter().map(&figure).collect();
+                rounds.sort_by(f32::total_cmp);
+                f64::from(percentile(&rounds, 0.5))
+            })
+            .collect()
+    }
+
+    /// The summary of a figure.
+    pub fn summary(&self, figure: impl Fn(&Steps) -> f32) -> Nanoseconds {
+        Nanoseconds::of(self.per_payload(figure))
+    }
+
+    /// The summaries of packing and of unpacking.
+    pub fn totals(&self, from: From) -> (Nanoseconds, Nanoseconds) {
+        (
+            self.summary(|steps| steps.totals(&self.candidate, from).0),
+            self.summary(|steps| steps.totals(&self.candidate, from).1),
+        )
+    }
+
+    /// How often each payload was timed.
+    pub fn rounds(&self) -> usize {
+        self.times.iter().map(|times| times.rounds.len()).max().unwrap_or(0)
+    }
+
+    /// How far the rounds lie apart: the largest less the smallest sum of all times of a round,
+    /// over their median.
+    pub fn round_spread(&self) -> f64 {
+        let sum = |round: usize| -> f64 {
+            let steps = self.times.iter().filter_map(|times| times.rounds.get(round));
+            steps
+                .map(|s| s.parse + s.encode + s.compress + s.decompress + s.decode + s.write)
+                .map(f64::from)
+                .sum()
+        };
+        let complete = self.times.iter().map(|times| times.rounds.len()).min().unwrap_or(0);
+        let mut sums: Vec<f64> = (0..complete).map(sum).collect();
+        let middle = median(&mut sums);
+        match (sums.first(), sums.last()) {
+            (Some(least), Some(most)) if middle > 0.0 => (most - least) / middle,
+            _ => 0.0,
+        }
+    }
+}

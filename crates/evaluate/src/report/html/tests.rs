@@ -1,0 +1,130 @@
+//! What a reader of the page would notice: that nothing is missing, that nothing runs or loads
+//! that should not, and that one trial is the recommended one.
+//!
+//! The tests read the page as text on purpose: a parser that forgives would hide mistakes that
+//! a browser does not.
+
+use super::*;
+use crate::report::{example, svg::escaped};
+
+fn rows<'a>(page: &'a str, table: &str) -> Vec<&'a str> {
+    let Some((_, rest)) = page.split_once(&format!("<table id=\"{table}\"")) else {
+        return Vec::new();
+    };
+    let (table, _) = rest.split_once("</table>").unwrap();
+    table.split("<tr").skip(2).collect()
+}
+
+#[test]
+fn every_trial_is_in_its_table_and_in_the_page() {
+    for evaluation in example::all() {
+        let page = render(&evaluation);
+        let timed = view::timed(&evaluation).count();
+        assert_eq!(rows(&page, "timed").len(), timed);
+        assert_eq!(rows(&page, "untimed").len(), evaluation.trials.len() - timed);
+        assert_eq!(rows(&page, "front").len(), evaluation.front.len());
+        for trial in &evaluation.trials {
+            let name = page_text(&trial.name);
+            assert!(page.contains(&name), "{name}");
+        }
+    }
+}
+
+/// The text as the template escapes it.
+fn page_text(text: &str) -> String {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let text = super::text(text);
+    environment.render_named_str("one.html", "{{ text }}", context! { text => text }).unwrap()
+}
+
+#[test]
+fn names_can_not_become_markup() {
+    let page = render(&example::hostile());
+    assert_eq!(page.matches("<script>").count(), 1, "only our own script");
+    assert_eq!(page.matches("</script>").count(), 1);
+    assert!(!page.contains("<script>alert") && !page.contains("\"1\")"));
+    assert!(!page.contains("</pre>'") && page.matches("</pre>").count() == 1);
+    assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    assert!(page.contains("{{ 7*7 }}") && !page.contains("`49`"));
+    assert!(page.contains(&escaped("<script>alert(\"1\")</script>'&amp;")));
+    // The only attribute that a name could have opened is the one that it carries.
+    assert!(page.matches("onload=x").count() > 5);
+    for (at, _) in page.match_indices("onload=x") {
+        let before = &page[..at];
+        assert!(before.rfind('>') > before.rfind('<') || is_quoted(before), "{at}");
+    }
+}
+
+/// Whether the end of this text is inside a double-quoted attribute.
+fn is_quoted(before: &str) -> bool {
+    let tag = &before[before.rfind('<').unwrap()..];
+    tag.matches('"').count() % 2 == 1
+}
+
+#[test]
+fn it_loads_nothing() {
+    for evaluation in example::all() {
+        let page = render(&evaluation);
+        for forbidden in ["http:", "https:", "src=", "@import", "url(", "fetch(", "XMLHttp"] {
+            assert!(!page.contains(forbidden), "{forbidden}");
+        }
+        assert!(page.contains("default-src 'none'"));
+    }
+}
+
+#[test]
+fn one_trial_is_recommended_in_every_table_and_picture() {
+    for evaluation in example::all() {
+        let page = render(&evaluation);
+        let is_timed =
+            view::find(&evaluation, &evaluation.recommended.name).is_some_and(view::is_timed);
+        let marked =
+            |table| rows(&page, table).iter().filter(|row| row.starts_with(" class=\"rec")).count();
+        assert_eq!(marked("timed") + marked("untimed"), 1);
+        let rings = page.matches("<circle class=\"ring-recommended\"").count();
+        assert_eq!(rings, if is_timed { 2 } else { 0 }, "one in each of the two pictures");
+        assert_eq!(page.matches("class=\"chosen-name\"").count(), 1);
+    }
+}
+
+#[test]
+fn reasons_profile_rules_and_notices_are_told() {
+    let evaluation = example::typical();
+    let page = render(&evaluation);
+    let told = |text: &str| assert!(page.contains(&page_text(text)), "{text}");
+    evaluation.recommended.reasons.iter().for_each(|reason| told(reason));
+    evaluation.run.notices.iter().for_each(|notice| told(notice));
+    evaluation.corpus.problems.first.iter().for_each(|problem| told(problem));
+    view::eliminated(&evaluation).iter().for_each(|(rule, _)| told(rule));
+    evaluation.recommended.profile.lines().for_each(told);
+    told(&evaluation.run.processor);
+    told("12,000");
+    told("carts-2026-11");
+}
+
+#[test]
+fn ids_are_unique() {
+    let page = render(&example::typical());
+    let mut ids: Vec<&str> =
+        page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
+}
+
+#[test]
+fn every_opened_element_is_closed() {
+    for evaluation in example::all() {
+        let page = render(&evaluation);
+        for element in
+            ["section", "div", "table", "tr", "td", "span", "details", "svg", "g", "ul", "li", "p"]
+        {
+            let opened = page.matches(&format!("<{element}>")).count()
+                + page.matches(&format!("<{element} ")).count();
+            let closed = page.matches(&format!("</{element}>")).count();
+            assert_eq!(opened, closed, "{element}");
+        }
+    }
+}

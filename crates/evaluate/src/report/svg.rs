@@ -1,0 +1,133 @@
+//! Pictures in SVG: the scatter of stored size against time, as a file of its own and as a part
+//! of the HTML page. This file is the front door; the parts of a picture are in `svg/`.
+//!
+//! A picture is complete without scripts and loads nothing: every shape and colour is in it, and
+//! every name from a user goes through `escaped`.
+
+mod axes;
+mod labels;
+mod legend;
+mod marks;
+mod palette;
+mod points;
+mod scale;
+mod scatter;
+
+pub(super) use palette::page_style;
+pub(super) use scatter::{Layout, drawing};
+
+use crate::model::Evaluation;
+use crate::report::human::printable;
+
+/// Makes the scatter as an SVG document in light colours, as a README shows it.
+pub fn scatter(evaluation: &Evaluation) -> String {
+    let layout = Layout::document();
+    let (picture, height) = drawing(evaluation, &layout);
+    let title = escaped(&evaluation.corpus.name);
+    let width = layout.width;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\" class=\"scatter\">\n\
+         <title>{title}: stored size against time</title>\n<style>{style}</style>\n\
+         <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n{picture}</svg>\n",
+        style = palette::document_style(),
+    )
+}
+
+/// Text for the inside of an element or of a quoted attribute, in HTML and in XML.
+pub(super) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in printable(text).chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use roxmltree::{Document, Node};
+
+    use super::super::{example, view};
+    use super::*;
+
+    fn with_class<'a>(document: &'a Document, class: &str) -> Vec<Node<'a, 'a>> {
+        let holds = |node: &Node| {
+            node.attribute("class").is_some_and(|all| all.split(' ').any(|one| one == class))
+        };
+        document.descendants().filter(holds).collect()
+    }
+
+    #[test]
+    fn every_example_is_well_formed_and_shows_every_timed_trial() {
+        for evaluation in example::all() {
+            let text = scatter(&evaluation);
+            let document = Document::parse(&text).unwrap();
+            let points = with_class(&document, "point");
+            assert_eq!(points.len(), view::timed(&evaluation).count());
+            let titles: Vec<String> = points
+                .iter()
+                .filter_map(|point| point.first_element_child()?.text().map(str::to_owned))
+                .collect();
+            for trial in view::timed(&evaluation) {
+                let name = printable(&trial.name);
+                assert!(titles.iter().any(|title| title.lines().next() == Some(&name)), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_recommended_and_the_baseline_are_ringed_once() {
+        let text = scatter(&example::typical());
+        let document = Document::parse(&text).unwrap();
+        for class in ["ring-recommended", "ring-baseline"] {
+            let rings = with_class(&document, class);
+            let on_points = rings
+                .iter()
+                .filter(|ring| ring.parent_element().unwrap().attribute("class").is_some());
+            assert_eq!(on_points.count(), 1, "{class}");
+        }
+        let labels = with_class(&document, "label");
+        let named = |name: &str| labels.iter().any(|label| label.text() == Some(name));
+        assert!(named("msgpack+zstd:3") && named("json+zlib:6 (baseline)"));
+    }
+
+    #[test]
+    fn it_loads_nothing_and_runs_nothing() {
+        for evaluation in example::all() {
+            let text = scatter(&evaluation).replace("http://www.w3.org/2000/svg", "");
+            for forbidden in ["http:", "https:", "href", "<script", "url(", "@import", "<image"] {
+                assert!(!text.contains(forbidden), "{forbidden}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_coordinate_is_a_number_inside_the_picture() {
+        for evaluation in example::all() {
+            let text = scatter(&evaluation);
+            assert!(!text.contains("inf") && !text.contains("NaN"));
+            let document = Document::parse(&text).unwrap();
+            let root = document.root_element();
+            let side = |name| root.attribute(name).unwrap().parse::<f64>().unwrap();
+            for point in with_class(&document, "point") {
+                let moved = point.attribute("transform").unwrap();
+                let inner = moved.trim_start_matches("translate(").trim_end_matches(')');
+                let (x, y) = inner.split_once(' ').unwrap();
+                assert!((0.0..=side("width")).contains(&x.parse().unwrap()), "{moved}");
+                assert!((0.0..=side("height")).contains(&y.parse().unwrap()), "{moved}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_timed_trial_it_says_so() {
+        assert!(scatter(&example::nothing_timed()).contains("No trial was timed"));
+    }
+}
