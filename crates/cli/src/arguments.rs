@@ -1,0 +1,265 @@
+//! The arguments: what the user typed, nothing else. Everything that needs a file or the
+//! environment is resolved by the commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const AFTER_HELP: &str = "\
+Exit status:
+  0  done                     2  wrong arguments
+  1  failed                   3  done, but some input was skipped or did not come back";
+
+/// Measure which encoding and codec fit your payloads, and pack them so.
+#[derive(Debug, Parser)]
+#[command(name = "cinch", version, about, after_help = AFTER_HELP, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure encodings and codecs on payloads, and recommend one.
+    #[command(after_help = "\
+Example:
+  cinch evaluate carts/ --goal cache --budget compress_p99=20ms --report report
+
+SOURCE is a file or folder of JSON, NDJSON, concatenated JSON or log lines, plain or packed with
+gzip or zstd, or - for a pipe. With none, 2,219 generated shopping carts are measured.")]
+    Evaluate(EvaluateArguments),
+    /// Tell what a profile would save on payloads, before it is switched on.
+    #[command(after_help = "Example:\n  cinch estimate carts/ --profile report/profile.toml")]
+    Estimate(EstimateArguments),
+    /// Pack payloads into envelopes.
+    #[command(after_help = "\
+Examples:
+  cinch pack cart.json                          writes cart.json.cinch
+  cinch pack --codec zstd:19 < cart.json > cart.cinch
+  cinch pack --records --profile report/profile.toml carts.ndjson")]
+    Pack(PackArguments),
+    /// Unpack envelopes; what is plain passes through.
+    #[command(after_help = "Example:\n  cinch unpack cart.json.cinch -o -")]
+    Unpack(UnpackArguments),
+    /// Show what the header of an envelope says.
+    #[command(after_help = "Example:\n  cinch inspect cart.json.cinch")]
+    Inspect(InspectArguments),
+    /// Generate realistic payloads, one a line.
+    #[command(after_help = "Example:\n  cinch generate carts --count 1000 --seed 7 > carts.ndjson")]
+    Generate(GenerateArguments),
+}
+
+/// Whether to show progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProgressChoice {
+    /// On a terminal only.
+    Auto,
+    /// Not at all.
+    Never,
+}
+
+/// How sources are cut into payloads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatChoice {
+    /// By the file's name and first bytes.
+    Auto,
+    /// JSON values in any layout.
+    Json,
+    /// Each line is a payload.
+    Lines,
+    /// Each file is a payload.
+    Binary,
+}
+
+/// Where the application's time starts and ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FromChoice {
+    /// The application has JSON text and wants it back.
+    Text,
+    /// The application has a value in memory and wants it back.
+    Value,
+}
+
+/// What is read, and how.
+#[derive(Debug, Args)]
+pub struct SourceArguments {
+    /// Files, folders, or - for standard input.
+    #[arg(value_name = "SOURCE")]
+    pub sources: Vec<String>,
+    /// How sources are cut into payloads.
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    pub format: FormatChoice,
+    /// Take the elements of a top-level array as payloads.
+    #[arg(long)]
+    pub split: bool,
+    /// Take this member of each JSON value as the payload.
+    #[arg(long, value_name = "A.B.C")]
+    pub field: Option<String>,
+    /// Keep a fair sample of at most this many payloads.
+    #[arg(long, value_name = "N")]
+    pub sample: Option<usize>,
+    /// Decides every random choice: the same seed, the same answer.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Show progress.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub progress: ProgressChoice,
+}
+
+/// `cinch evaluate`
+#[derive(Debug, Args)]
+pub struct EvaluateArguments {
+    /// What is read.
+    #[command(flatten)]
+    pub source: SourceArguments,
+    /// Try these encodings only, such as json,msgpack, or all.
+    #[arg(long, value_name = "LIST")]
+    pub encodings: Option<String>,
+    /// Try these codecs only, such as zstd:1-9,lz4,LZ4_HIGH.
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub codecs: Option<String>,
+    /// Take out trials above a bound, such as compress_p99=20ms; may be given more than once.
+    #[arg(long = "budget", value_name = "FIGURE=BOUND")]
+    pub budgets: Vec<String>,
+    /// What "best" means: cache, api, archive, smallest or fastest.
+    #[arg(long, value_name = "GOAL", default_value = "cache")]
+    pub goal: String,
+    /// Only what several languages can read.
+    #[arg(long)]
+    pub portable: bool,
+    /// What factors compare with [default: json+zlib:6].
+    #[arg(long, value_name = "ENCODING+CODEC", allow_hyphen_values = true)]
+    pub baseline: Option<String>,
+    /// Where the application's time starts and ends.
+    #[arg(long, value_name = "WHERE", default_value = "text")]
+    pub from: FromChoice,
+    /// About how long the run may take.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub time: String,
+    /// Try and time every pair and level, however long it takes.
+    #[arg(long)]
+    pub all: bool,
+    /// Write the report into this folder [default: report, unless --json is given].
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+    /// Write every figure as JSON to this file, or to standard output with -.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the recommended profile to this file.
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+}
+
+/// `cinch estimate`
+#[derive(Debug, Args)]
+pub struct EstimateArguments {
+    /// What is read.
+    #[command(flatten)]
+    pub source: SourceArguments,
+    /// How payloads are packed.
+    #[command(flatten)]
+    pub profile: ProfileArguments,
+    /// Write the figures as JSON to this file, or to standard output with -.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+}
+
+/// How payloads are packed.
+#[derive(Debug, Args)]
+pub struct ProfileArguments {
+    /// The profile file, as `cinch evaluate` writes it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["encoding", "codec", "dictionary"])]
+    pub profile: Option<PathBuf>,
+    /// The encoding, where there is no profile file [default: verbatim].
+    #[arg(long, value_name = "NAME")]
+    pub encoding: Option<String>,
+    /// The codec and level, where there is no profile file [default: zstd:3].
+    #[arg(long, value_name = "CODEC[:LEVEL]", allow_hyphen_values = true)]
+    pub codec: Option<String>,
+    /// The dictionary, where there is no profile file.
+    #[arg(long, value_name = "FILE")]
+    pub dictionary: Option<PathBuf>,
+}
+
+/// `cinch pack`
+#[derive(Debug, Args)]
+pub struct PackArguments {
+    /// Files, each of which gets a packed one beside it; with none, standard input.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+    /// How payloads are packed.
+    #[command(flatten)]
+    pub profile: ProfileArguments,
+    /// Write here instead; - is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<String>,
+    /// Pack each line on its own, and write the records one after the other.
+    #[arg(long)]
+    pub records: bool,
+    /// Write the form that the stock zstd program reads too.
+    #[arg(long, conflicts_with = "records")]
+    pub interop: bool,
+    /// Replace files that exist.
+    #[arg(short, long)]
+    pub force: bool,
+}
+
+/// `cinch unpack`
+#[derive(Debug, Args)]
+pub struct UnpackArguments {
+    /// Files that end in .cinch, each of which gets an unpacked one beside it; with none, standard
+    /// input.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+    /// A dictionary that envelopes may name; may be given more than once.
+    #[arg(long = "dictionary", value_name = "FILE")]
+    pub dictionaries: Vec<PathBuf>,
+    /// Write here instead; - is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<String>,
+    /// Read records, and write each payload on a line of its own.
+    #[arg(long)]
+    pub records: bool,
+    /// Refuse payloads above this many bytes.
+    #[arg(long, value_name = "BYTES")]
+    pub limit: Option<usize>,
+    /// Replace files that exist.
+    #[arg(short, long)]
+    pub force: bool,
+}
+
+/// `cinch inspect`
+#[derive(Debug, Args)]
+pub struct InspectArguments {
+    /// Files; with none, standard input.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+    /// Read records.
+    #[arg(long)]
+    pub records: bool,
+    /// Print JSON, one object a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `cinch generate`
+#[derive(Debug, Args)]
+pub struct GenerateArguments {
+    /// What to generate: carts, menus, trips, flights or logs.
+    #[arg(value_name = "KIND")]
+    pub kind: String,
+    /// How many payloads.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub count: usize,
+    /// The same seed gives the same payloads.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Scale payloads to about this median size [default: that of real ones].
+    #[arg(long, value_name = "BYTES")]
+    pub median_bytes: Option<u32>,
+    /// Write here instead of to standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}

@@ -1,0 +1,126 @@
+//! Why a command failed: one clear line for the terminal, with what to do next where that is known.
+//!
+//! Errors of the libraries keep their own words; this only adds the file or argument they are about.
+
+use std::io;
+use std::path::Path;
+
+use cinch_core::codec::{ChoiceError, SetupError};
+use cinch_core::dictionary::DictionaryError;
+use cinch_core::envelope::UnpackError;
+use cinch_core::pack::PackError;
+use cinch_core::profile::ProfileError;
+use cinch_evaluate::budget::BudgetError;
+use cinch_evaluate::candidate::CandidateError;
+use cinch_evaluate::corpus::{CorpusError, FieldPathError};
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The reader of our output closed it.
+    #[error("the output was closed")]
+    Pipe,
+    /// Reading or writing a file failed.
+    #[error("{name}: {error}")]
+    File {
+        /// The file, or `standard input` and its like.
+        name: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The user stopped it before there was anything to tell.
+    #[error("interrupted")]
+    Interrupted,
+    /// An argument has a value that can't be used.
+    #[error("{0}")]
+    Argument(String),
+    /// A profile file can't be used.
+    #[error("{path}: {error}")]
+    Profile {
+        /// The file.
+        path: String,
+        /// Why.
+        error: ProfileError,
+    },
+    /// A profile can't be used, wherever it is from.
+    #[error(transparent)]
+    AnyProfile(#[from] ProfileError),
+    /// A dictionary file can't be used.
+    #[error("{path}: {error}")]
+    Dictionary {
+        /// The file.
+        path: String,
+        /// Why.
+        error: DictionaryError,
+    },
+    /// A payload could not be packed.
+    #[error("{name}: {error}")]
+    Pack {
+        /// The input.
+        name: String,
+        /// Why.
+        error: PackError,
+    },
+    /// Bytes could not be unpacked.
+    #[error("{name}: {error}{}", hint(.error))]
+    Unpack {
+        /// The input.
+        name: String,
+        /// Why.
+        error: UnpackError,
+    },
+    /// A source could not be read.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
+    /// A context could not be made.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// A codec was named wrongly.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// A candidate was named wrongly.
+    #[error(transparent)]
+    Candidate(#[from] CandidateError),
+    /// A budget was written wrongly.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+    /// A path to a member was written wrongly.
+    #[error(transparent)]
+    Field(#[from] FieldPathError),
+}
+
+/// What to do about an envelope that can't be unpacked.
+fn hint(error: &UnpackError) -> &'static str {
+    match error {
+        UnpackError::MissingDictionary { .. } => " (name its file with --dictionary)",
+        UnpackError::UnsupportedVersion { .. }
+        | UnpackError::UnknownCodec { .. }
+        | UnpackError::UnknownEncoding { .. }
+        | UnpackError::UnknownField { .. } => " (a newer cinch wrote it: upgrade to read it)",
+        UnpackError::TooLarge { .. } => " (raise it with --limit)",
+        _ => "",
+    }
+}
+
+impl Failure {
+    /// The exit status: 2 for what the arguments got wrong, as clap has it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Argument(_)
+            | Failure::Choice(_)
+            | Failure::Candidate(_)
+            | Failure::Budget(_)
+            | Failure::Field(_) => 2,
+            Failure::Interrupted => 130,
+            _ => 1,
+        }
+    }
+
+    /// A file that could not be read or written.
+    pub fn file(name: impl AsRef<Path>, error: io::Error) -> Failure {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::Pipe;
+        }
+        Failure::File { name: name.as_ref().display().to_string(), error }
+    }
+}

@@ -1,0 +1,58 @@
+//! The `cinch` binary: one subcommand a file, no logic of its own.
+//!
+//! Exit status: 0 for success, 1 for an error, 2 for wrong arguments, 3 when the work was done but
+//! some input was skipped or did not come back, 130 when it was interrupted and there is no result.
+
+mod arguments;
+mod estimate;
+mod evaluate;
+mod failure;
+mod generate;
+mod inputs;
+mod inspect;
+mod interrupt;
+mod output;
+mod pack;
+mod profile;
+mod progress;
+mod records;
+mod sources;
+mod unpack;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+/// What a command that did its work has to say of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    /// All of it was done.
+    Whole,
+    /// Some input was skipped or did not come back; what and why was printed.
+    Partly,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Estimate(arguments) => estimate::run(&arguments),
+        Command::Pack(arguments) => pack::run(&arguments),
+        Command::Unpack(arguments) => unpack::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Generate(arguments) => generate::run(&arguments),
+    };
+    match result {
+        Ok(Done::Whole) => ExitCode::SUCCESS,
+        Ok(Done::Partly) => ExitCode::from(3),
+        // Whoever reads our output has gone; there is nobody to tell.
+        Err(Failure::Pipe) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("cinch: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

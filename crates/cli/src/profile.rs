@@ -1,0 +1,65 @@
+//! Reading a profile and the dictionary it names.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use cinch_core::codec::CodecChoice;
+use cinch_core::dictionary::Dictionary;
+use cinch_core::encoding::encoding_named;
+use cinch_core::limits::DICTIONARY_BYTES_MAX;
+use cinch_core::profile::{Profile, ProfileError};
+
+use crate::arguments::ProfileArguments;
+use crate::failure::Failure;
+
+/// The most bytes of a profile file: a page of text, not a corpus named by mistake.
+const PROFILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The profile that the arguments name or spell out.
+pub fn read(arguments: &ProfileArguments) -> Result<Profile, Failure> {
+    if let Some(path) = &arguments.profile {
+        return read_file(path);
+    }
+    let name = arguments.encoding.as_deref().unwrap_or("verbatim");
+    let encoding = encoding_named(name)
+        .ok_or_else(|| ProfileError::UnknownEncoding { name: name.to_owned() })?;
+    let codec = CodecChoice::parse(arguments.codec.as_deref().unwrap_or("zstd"))?;
+    let mut profile = Profile::new(encoding, codec);
+    profile.dictionary = arguments.dictionary.as_deref().map(read_dictionary).transpose()?;
+    Ok(profile)
+}
+
+fn read_file(path: &Path) -> Result<Profile, Failure> {
+    let name = || path.display().to_string();
+    let bytes = read_at_most(path, PROFILE_BYTES_MAX)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::Argument(format!("{}: a profile is UTF-8 text", name())))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Profile::from_toml(&text, |dictionary| read_dictionary(&folder.join(dictionary))).map_err(
+        |failure| match failure {
+            Failure::AnyProfile(error) => Failure::Profile { path: name(), error },
+            other => other,
+        },
+    )
+}
+
+/// Reads a dictionary file.
+pub fn read_dictionary(path: &Path) -> Result<Arc<Dictionary>, Failure> {
+    let bytes = read_at_most(path, DICTIONARY_BYTES_MAX as u64)?;
+    Dictionary::new(bytes)
+        .map_err(|error| Failure::Dictionary { path: path.display().to_string(), error })
+}
+
+fn read_at_most(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
+    let fail = |error| Failure::file(path, error);
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(fail)?;
+    file.take(limit_bytes + 1).read_to_end(&mut bytes).map_err(fail)?;
+    if bytes.len() as u64 > limit_bytes {
+        let error = std::io::Error::other(format!("is larger than {limit_bytes} bytes"));
+        return Err(fail(error));
+    }
+    Ok(bytes)
+}

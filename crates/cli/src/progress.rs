@@ -1,0 +1,59 @@
+//! Progress on standard error, on a terminal only, with the time left.
+
+use std::io::{IsTerminal, stderr};
+use std::time::Duration;
+
+use cinch_evaluate::measure::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::arguments::ProgressChoice;
+
+/// A progress bar, or nothing where nobody looks.
+pub struct Bar {
+    bar: ProgressBar,
+}
+
+impl Bar {
+    /// A bar that is not shown until a stage begins.
+    pub fn new(choice: ProgressChoice) -> Bar {
+        let is_shown = choice == ProgressChoice::Auto && stderr().is_terminal();
+        let bar = ProgressBar::with_draw_target(
+            Some(0),
+            if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() },
+        );
+        Bar { bar }
+    }
+
+    /// Shows how much was read, while nobody knows how much there is.
+    pub fn reading(&self, payloads: u64, bytes: u64) {
+        if self.bar.length() != Some(0) || payloads == 0 {
+            self.bar.set_style(style("{spinner} reading {msg}"));
+        }
+        self.bar.set_message(format!("{payloads} payloads, {} MB", bytes / 1_000_000));
+        self.bar.tick();
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Progress for Bar {
+    fn begin(&mut self, stage: &str, total: u64) {
+        self.bar.reset();
+        self.bar.set_length(total);
+        self.bar.set_style(style("{msg:<18} {wide_bar:.cyan} {percent:>3} %  {eta} left"));
+        self.bar.set_message(stage.to_owned());
+        self.bar.enable_steady_tick(Duration::from_millis(200));
+    }
+
+    fn advance(&mut self, units: u64) {
+        self.bar.inc(units);
+    }
+}
+
+/// The style of a template, or the library's own where the template is wrong.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

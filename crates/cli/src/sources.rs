@@ -1,0 +1,86 @@
+//! Reading what the user named: the part that `evaluate` and `estimate` share.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cinch_evaluate::corpus::{self, Corpus, FieldPath, Format, ReadOptions};
+use cinch_generate::Options;
+
+use crate::arguments::{FormatChoice, SourceArguments};
+use crate::failure::Failure;
+use crate::progress::Bar;
+
+/// How many carts are generated where no source is named: as many payloads as Uber measured.
+const GENERATED_PAYLOADS: usize = 2_219;
+
+/// The name of the generated corpus.
+const GENERATED_KIND: &str = "carts";
+
+/// Reads the sources, or generates carts where none are named; returns the corpus and its name.
+pub fn read(
+    arguments: &SourceArguments,
+    bar: &Bar,
+    stop: &AtomicBool,
+) -> Result<(Corpus, String), Failure> {
+    if arguments.sources.is_empty() {
+        return generated(arguments);
+    }
+    let options = ReadOptions {
+        format: match arguments.format {
+            FormatChoice::Auto => Format::Auto,
+            FormatChoice::Json => Format::Json,
+            FormatChoice::Lines => Format::Lines,
+            FormatChoice::Binary => Format::Binary,
+        },
+        split: arguments.split,
+        field: arguments.field.as_deref().map(FieldPath::parse).transpose()?,
+        sample: arguments.sample,
+        seed: arguments.seed,
+        ..ReadOptions::default()
+    };
+    let mut progress = |read: corpus::Progress| {
+        bar.reading(read.payloads, read.bytes);
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let corpus =
+        corpus::read(&arguments.sources, &mut io::stdin().lock(), &options, &mut progress)?;
+    Ok((corpus, name(&arguments.sources)))
+}
+
+fn generated(arguments: &SourceArguments) -> Result<(Corpus, String), Failure> {
+    let kind = cinch_generate::find(GENERATED_KIND)
+        .ok_or_else(|| Failure::Argument("there are no carts to generate".to_owned()))?;
+    let count = arguments.sample.unwrap_or(GENERATED_PAYLOADS);
+    let payloads = kind.payloads(Options { count, seed: arguments.seed, median_bytes: None });
+    let name = format!("generated {GENERATED_KIND}");
+    Ok((Corpus::from_payloads(&name, payloads.map(String::into_bytes)), name))
+}
+
+/// The corpus' name in titles: the first source's file name, and how many more there are.
+fn name(sources: &[String]) -> String {
+    let first = match sources.first().map(String::as_str) {
+        None | Some("-") => "standard input".to_owned(),
+        Some(path) => Path::new(path)
+            .file_name()
+            .map_or(path.to_owned(), |name| name.to_string_lossy().into_owned()),
+    };
+    match sources.len() {
+        0 | 1 => first,
+        count => format!("{first} and {} more", count - 1),
+    }
+}
+
+/// Tells on standard error what of the sources was skipped, and whether anything was.
+pub fn tell_problems(corpus: &Corpus) -> bool {
+    let problems = &corpus.problems;
+    for problem in &problems.first {
+        eprintln!("cinch: skipped: {problem}");
+    }
+    let untold = problems.count - problems.first.len() as u64;
+    if untold > 0 {
+        eprintln!("cinch: skipped: {untold} more");
+    }
+    problems.count > 0
+}

@@ -1,0 +1,61 @@
+//! `cinch unpack`: envelopes to payloads. What is plain passes through, so that
+//! `cinch pack | cinch unpack` gives every input back.
+
+use cinch_core::limits::PAYLOAD_BYTES_MAX;
+use cinch_core::pack::{Unpacker, looks_like_interop, unpack_interop};
+
+use crate::Done;
+use crate::arguments::UnpackArguments;
+use crate::failure::Failure;
+use crate::inputs::{self, Input};
+use crate::output::Output;
+use crate::{profile, records};
+
+/// How much longer than its payload a packed form may be, in bytes: the longest header, and the
+/// worst that a codec does to noise.
+pub const PACKED_EXTRA_BYTES: usize = 1 << 20;
+
+/// Unpacks every input.
+pub fn run(arguments: &UnpackArguments) -> Result<Done, Failure> {
+    let paths = arguments.dictionaries.iter();
+    let dictionaries =
+        paths.map(|path| profile::read_dictionary(path)).collect::<Result<Vec<_>, _>>()?;
+    let limit_bytes = arguments.limit.unwrap_or(PAYLOAD_BYTES_MAX);
+    let mut unpacker = Unpacker::new(dictionaries).with_limit(limit_bytes);
+    let inputs = Input::all(&arguments.files);
+    let output = arguments.output.as_deref();
+    let places = inputs::places(&inputs, output, Input::unpacked_place)?;
+    for (input, place) in inputs.iter().zip(&places) {
+        let mut payload = Vec::new();
+        if arguments.records {
+            let mut output = Output::open(place, arguments.force || output.is_some())?;
+            let mut stream = input.open()?;
+            let mut record = Vec::new();
+            let mut number = 0u64;
+            let packed_limit = limit_bytes + PACKED_EXTRA_BYTES;
+            while records::next(&mut stream, packed_limit, &mut record, &input.name())? {
+                number += 1;
+                unpacker.read(&record, &mut payload).map_err(|error| Failure::Unpack {
+                    name: format!("{}: record {number}", input.name()),
+                    error,
+                })?;
+                payload.push(b'\n');
+                output.write(&payload)?;
+            }
+            output.finish()?;
+        } else {
+            let advice = "; raise --limit, or say --records";
+            let value = input.read_whole(limit_bytes + PACKED_EXTRA_BYTES, advice)?;
+            let read = if looks_like_interop(&value) {
+                unpack_interop(&value, limit_bytes, &mut payload).map(|_| ())
+            } else {
+                unpacker.read(&value, &mut payload).map(|_| ())
+            };
+            read.map_err(|error| Failure::Unpack { name: input.name(), error })?;
+            let mut output = Output::open(place, arguments.force || output.is_some())?;
+            output.write(&payload)?;
+            output.finish()?;
+        }
+    }
+    Ok(Done::Whole)
+}
