@@ -49,7 +49,8 @@ fn for_people(found: &Estimate, name: &str) -> String {
         .iter()
         .map(|(reason, count)| format!("{reason}: {}", human::count(*count)))
         .collect();
-    let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    let reasons =
+        if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
     line("stay plain", format!("{}{reasons}", human::count(found.plain)));
     if found.wrapped > 0 {
         line("wrapped", human::count(found.wrapped));

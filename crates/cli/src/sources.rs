@@ -42,7 +42,11 @@ pub fn read(
     };
     let mut progress = |read: corpus::Progress| {
         bar.reading(read.payloads, read.bytes);
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let corpus =
         corpus::read(&arguments.sources, &mut io::stdin().lock(), &options, &mut progress)?;

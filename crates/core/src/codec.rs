@@ -250,11 +250,7 @@ pub trait Decompressor: Send {
     fn name(&self) -> &'static str;
 
     /// Decompresses all of `input` into exactly `output`: anything shorter is an error too.
-    fn decompress_exact(
-        &mut self,
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), DecompressError> {
+    fn decompress_exact(&mut self, input: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
         let got = self.decompress(input, output)?;
         if got == output.len() {
             return Ok(());

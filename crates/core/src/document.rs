@@ -108,7 +108,8 @@ impl Document {
 
     /// The memory that the document holds, in bytes.
     pub fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.text.capacity()
+        self.nodes.capacity() * size_of::<Node>()
+            + self.text.capacity()
             + (self.open.capacity() + self.index.capacity()) * size_of::<u32>()
     }
 }
@@ -138,6 +139,9 @@ pub enum DocumentError {
 
 const TEXT_BYTES_MAX: usize = 2 * PAYLOAD_BYTES_MAX;
 const NODES_MAX: usize = u32::MAX as usize - 1;
+// Every node takes at least one byte of the input it is read from (Smile's shared strings and
+// small integers), so no input that is accepted makes more nodes than an index can tell apart.
+const _: () = assert!(8 * PAYLOAD_BYTES_MAX < NODES_MAX);
 
 /// Building: used by the parsers and decoders of this crate and of encodings outside it.
 impl Document {

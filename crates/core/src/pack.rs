@@ -10,6 +10,7 @@ mod interop;
 mod packer;
 mod unpacker;
 
+pub use detect::{is_worth_packing, reason_to_leave};
 pub use interop::{INTEROP_MAGIC, InteropPacker, looks_like_interop, unpack_interop};
 pub use packer::{NotEncoded, Outcome, PackError, Packer, PlainReason};
 pub use unpacker::{Found, Unpacker};

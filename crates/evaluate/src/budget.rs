@@ -57,7 +57,8 @@ const STATISTICS: &[(&str, Statistic)] = &[
     ("p99", Statistic::P99),
 ];
 
-const TIME_UNITS: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+const TIME_UNITS: &[(&str, f64)] =
+    &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 const SIZE_UNITS: &[(&str, f64)] = &[
     ("KiB", 1024.0),

@@ -67,9 +67,8 @@ fn encoding_names() -> String {
 impl Candidate {
     /// Parses a pair such as `json+zlib:6`.
     pub fn parse(text: &str) -> Result<Candidate, CandidateError> {
-        let (encoding, codec) = text
-            .split_once('+')
-            .ok_or_else(|| CandidateError::NoPair { text: text.to_owned() })?;
+        let (encoding, codec) =
+            text.split_once('+').ok_or_else(|| CandidateError::NoPair { text: text.to_owned() })?;
         Ok(Candidate { encoding: find_encoding(encoding)?, codec: CodecChoice::parse(codec)? })
     }
 }
@@ -100,7 +99,7 @@ pub struct Wanted {
 }
 
 /// The candidates of a run, without duplicates, in the order of the registries. The baseline and
-/// the two controls (nothing, gzip -6) are always among them.
+/// the controls are always among them.
 pub fn candidates(
     wanted: &Wanted,
     goal: &Goal,
@@ -113,16 +112,18 @@ pub fn candidates(
     }
     let mut found: Vec<Candidate> = Vec::new();
     let mut add = |encoding: &'static Encoding, codec: &CodecChoice| {
-        let candidate = Candidate { encoding, codec: codec.clone() };
+        let candidate = Candidate { encoding, codec: *codec };
         if !found.contains(&candidate) {
             found.push(candidate);
         }
     };
     for encoding in ENCODINGS {
         let is_named = wanted.encodings.is_some();
-        if wanted.encodings.as_ref().is_some_and(|named| {
-            !named.iter().any(|named| named.name == encoding.name)
-        }) {
+        if wanted
+            .encodings
+            .as_ref()
+            .is_some_and(|named| !named.iter().any(|named| named.name == encoding.name))
+        {
             continue;
         }
         let is_main = ENCODINGS_MAIN.contains(&encoding.name);
@@ -143,9 +144,13 @@ pub fn candidates(
     Ok(found)
 }
 
-/// Doing nothing, and what everybody does.
-pub fn controls() -> Result<[Candidate; 2], CandidateError> {
-    Ok([Candidate::parse("verbatim+stored")?, Candidate::parse("verbatim+gzip:6")?])
+/// Doing nothing, and the two that everybody compares with.
+pub fn controls() -> Result<[Candidate; 3], CandidateError> {
+    Ok([
+        Candidate::parse("verbatim+stored")?,
+        Candidate::parse("verbatim+gzip:6")?,
+        Candidate::parse("verbatim+zstd:3")?,
+    ])
 }
 
 /// Every level of every codec, the slow ones only if wanted.

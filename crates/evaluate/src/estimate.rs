@@ -179,3 +179,38 @@ fn failure_of(
             .map(|_| format!("another value came back ({fidelity})")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cinch_core::codec::CodecChoice;
+    use cinch_core::encoding::encoding_named;
+
+    use super::*;
+
+    fn estimate_of(encoding: &str, payloads: &[&str]) -> Estimate {
+        let payloads = payloads.iter().map(|payload| payload.as_bytes().to_vec());
+        let corpus = Corpus::from_payloads("test", payloads);
+        let codec = CodecChoice::parse("zstd:3").unwrap();
+        let profile = Profile::new(encoding_named(encoding).unwrap(), codec);
+        let mut count = 0;
+        let found = estimate(&corpus, &profile, &AtomicBool::new(false), || count += 1).unwrap();
+        assert_eq!(count, found.payloads);
+        found
+    }
+
+    #[test]
+    fn what_stays_plain_is_counted_with_its_reason() {
+        let long = "{\"a\":[".to_owned() + &"\"abc\",".repeat(50) + "1]}";
+        let found = estimate_of("verbatim", &["{}", "[1]", &long]);
+        assert_eq!((found.payloads, found.plain, found.failures), (3, 2, 0));
+        assert_eq!(found.plain_reasons["below min size"], 2);
+        assert!(found.bytes_out < found.bytes_in && found.ratio > 1.0 && found.p99_is_max);
+    }
+
+    #[test]
+    fn a_payload_that_the_encoding_refuses_is_packed_verbatim_and_counted() {
+        let refused = "[".to_owned() + &"\"abc\",".repeat(50) + "1e400]";
+        let found = estimate_of("msgpack", &[&refused, &refused.replace("1e400", "1.50")]);
+        assert_eq!((found.not_encoded, found.failures, found.plain), (1, 0, 0));
+    }
+}

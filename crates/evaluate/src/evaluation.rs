@@ -115,7 +115,8 @@ impl Measured<'_> {
 
     fn run(&mut self, watch: &mut Watch<'_>) {
         let Request { goal, from, seed, .. } = *self.request;
-        let plan = Plan::of_time(self.request.time_seconds, self.request.wanted.all);
+        let plan =
+            Plan::of_time(self.request.time_seconds, self.request.wanted.all, goal.wants_slow);
 
         let start = Instant::now();
         self.counts.stage1_payloads =
@@ -170,3 +171,6 @@ impl Measured<'_> {
         self.runner_up = ranked.next();
     }
 }
+
+#[cfg(test)]
+mod tests;

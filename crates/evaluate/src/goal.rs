@@ -37,19 +37,23 @@ pub struct Goal {
 /// Scores are logarithms; closer than this, which is 1 % of the size or of the time, is a tie.
 pub const TIE: f64 = 0.01;
 
-/// A goal for speed takes only trials that store at most this share of the payload's bytes:
-/// the fastest of all is to do nothing.
-const FASTEST_SHARE_MAX: f64 = 0.95;
+/// A trial that stores more than this share of the bytes does not pay, whatever the goal: an
+/// envelope and its processing are worth more than the few bytes.
+pub const SIZE_SHARE_MAX: f64 = 0.95;
+
+/// What the five round trips of one write and four reads over a local network take, in
+/// nanoseconds: a microsecond saved on top of them is worth little, a millisecond much.
+const CACHE_ROUND_TRIPS_NS: f64 = 500_000.0;
 
 /// Every goal; the first is the default.
 pub static GOALS: &[Goal] = &[
     Goal {
         name: "cache",
-        summary: "written once, read often, held in memory: size first, then reading",
-        formula: "ln(size share) + 0.2 ln(pack ns + 4 unpack ns)",
+        summary: "held in memory, written once, read four times over a network: size x time",
+        formula: "ln(size share) + ln(500,000 + pack ns + 4 unpack ns)",
         wants_slow: false,
         encoding_handicap: 0.05,
-        score: |m| m.size_share.ln() + 0.2 * (m.pack_ns + 4.0 * m.unpack_ns).max(1.0).ln(),
+        score: |m| m.size_share.ln() + (CACHE_ROUND_TRIPS_NS + m.pack_ns + 4.0 * m.unpack_ns).ln(),
     },
     Goal {
         name: "api",
@@ -77,17 +81,11 @@ pub static GOALS: &[Goal] = &[
     },
     Goal {
         name: "fastest",
-        summary: "time, of what saves at least 5 %",
-        formula: "ln(pack ns + unpack ns), if size share is at most 0.95",
+        summary: "time, of what saves at least 5 % of the bytes",
+        formula: "ln(pack ns + unpack ns)",
         wants_slow: false,
         encoding_handicap: 1.0,
-        score: |m| {
-            if m.size_share > FASTEST_SHARE_MAX {
-                f64::INFINITY
-            } else {
-                (m.pack_ns + m.unpack_ns).max(1.0).ln()
-            }
-        },
+        score: |m| (m.pack_ns + m.unpack_ns).max(1.0).ln(),
     },
 ];
 

@@ -87,7 +87,7 @@ pub struct SizeClass {
     pub payloads: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The best trial of this class under the goal, if any was timed.
+    /// The best trial of this class under the goal; nothing where none pays or was timed.
     pub winner: Option<String>,
 }
 
@@ -126,6 +126,8 @@ pub struct Trial {
     pub level: i32,
     /// The dictionary's id, or nothing.
     pub dictionary: Option<String>,
+    /// Whether it only stands there for comparison: doing nothing, gzip -6, zstd -3.
+    pub is_control: bool,
     /// The last stage it went through: `sizes`, `times` or `whole`.
     pub stage: String,
     /// How many payloads the sizes are of.
@@ -184,7 +186,7 @@ pub struct Trial {
     pub speed_factor: f64,
     /// What the goal ranks by: less is better.
     pub score: Option<f64>,
-    /// The rule that took it out, or nothing.
+    /// The rule that took it out, a colon, and why; or nothing.
     pub eliminated_by: Option<String>,
 }
 

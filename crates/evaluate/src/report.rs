@@ -50,25 +50,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "writes the examples' reports to target/report-examples, for people to look at"]
-    fn write_examples() {
-        let target = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/report-examples");
-        let folder = std::path::Path::new(target);
-        for (index, evaluation) in example::all().iter().enumerate() {
-            let here = folder.join(index.to_string());
-            std::fs::create_dir_all(&here).unwrap();
-            for format in REPORT_FORMATS {
-                std::fs::write(here.join(format.file_name), (format.render)(evaluation)).unwrap();
-            }
-            for width in [80, 100] {
-                let options = terminal::TerminalOptions { width, ..Default::default() };
-                let text = terminal::render(evaluation, &options);
-                std::fs::write(here.join(format!("terminal-{width}.txt")), text).unwrap();
-            }
-        }
-    }
-
-    #[test]
     fn every_format_renders_every_example() {
         for evaluation in example::all() {
             for format in REPORT_FORMATS {

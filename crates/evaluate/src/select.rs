@@ -8,7 +8,7 @@ use cinch_core::encoding::Engine;
 
 use crate::budget::Budget;
 use crate::candidate::Candidate;
-use crate::goal::{Goal, Measured, TIE};
+use crate::goal::{Goal, Measured, SIZE_SHARE_MAX, TIE};
 use crate::measure::{From, Tracked};
 
 /// An encoding that refuses more than this share of the payloads is taken out; below it, the
@@ -17,6 +17,22 @@ const REFUSED_SHARE_MAX: f64 = 0.01;
 
 /// How many of the best go through stage 3 beside the front, the baseline and the controls.
 const WHOLE_BEST: usize = 4;
+
+/// The rules that take a trial out: the word before the colon, and what it means to a reader.
+/// A budget is its own rule, named by its text.
+pub const RULES: &[(&str, &str)] = &[
+    ("sizes", "another trial with the same codec is as small, or finalists were smaller"),
+    ("dominated", "a trial on the front is smaller and faster"),
+    ("refused", "the encoding can't carry more than 1 % of the payloads"),
+    ("failed", "a payload did not come back as it was"),
+    ("portable", "only one language reads it"),
+    ("interrupted", "the run was cut short before its turn"),
+];
+
+/// Whether storing with this candidate is worth the trouble.
+pub fn pays(tracked: &Tracked) -> bool {
+    tracked.size_share() <= SIZE_SHARE_MAX
+}
 
 /// Takes out what only one language reads.
 pub fn eliminate_unportable(all: &mut [Tracked]) {
@@ -104,9 +120,8 @@ fn queues(all: &[Tracked], goal: &Goal) -> Vec<Vec<usize>> {
         _ if candidate.encoding.is_json_text => goal.encoding_handicap / 2.0,
         _ => goal.encoding_handicap,
     };
-    let weighted = |index: usize| {
-        all[index].size_share().max(1e-9).ln() + handicap(&all[index].candidate)
-    };
+    let weighted =
+        |index: usize| all[index].size_share().max(1e-9).ln() + handicap(&all[index].candidate);
     let mut names: Vec<&str> = Vec::new();
     let mut queues: Vec<Vec<usize>> = Vec::new();
     for index in fit(all) {
@@ -157,12 +172,7 @@ pub fn measured(tracked: &Tracked, from: From) -> Measured {
 }
 
 /// Takes out of these candidates what breaks a budget.
-pub fn eliminate_over_budget(
-    all: &mut [Tracked],
-    timed: &[usize],
-    budgets: &[Budget],
-    from: From,
-) {
+pub fn eliminate_over_budget(all: &mut [Tracked], timed: &[usize], budgets: &[Budget], from: From) {
     for &index in timed {
         let tracked = &mut all[index];
         if tracked.eliminated_by.is_none()
@@ -214,15 +224,14 @@ pub fn for_whole_corpus(
     chosen
 }
 
-/// The candidates of `timed` that are still in, best first under the goal. Within a tie the higher
-/// fidelity goes first, then the faster one.
+/// The candidates of `timed` that are still in and pay, best first under the goal. Within a tie the
+/// higher fidelity goes first, then the faster one.
 pub fn ranked(all: &[Tracked], timed: &[usize], goal: &Goal, from: From) -> Vec<usize> {
     let score = |index: usize| (goal.score)(&measured(&all[index], from));
     let mut ranked: Vec<(usize, f64)> = timed
         .iter()
-        .filter(|&&index| all[index].eliminated_by.is_none())
+        .filter(|&&index| all[index].eliminated_by.is_none() && pays(&all[index]))
         .map(|&index| (index, score(index)))
-        .filter(|(_, score)| score.is_finite())
         .collect();
     ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
     if let Some(&(_, best)) = ranked.first() {

@@ -50,9 +50,7 @@ pub struct Chooser(ChaCha8Rng);
 impl Chooser {
     /// A chooser for one purpose, so that a change in one part of a run leaves the others alone.
     pub fn new(seed: u64, purpose: &str) -> Chooser {
-        Chooser(ChaCha8Rng::seed_from_u64(
-            seed ^ xxhash_rust::xxh3::xxh3_64(purpose.as_bytes()),
-        ))
+        Chooser(ChaCha8Rng::seed_from_u64(seed ^ xxhash_rust::xxh3::xxh3_64(purpose.as_bytes())))
     }
 
     /// A number below `end`, which must not be 0.

@@ -29,8 +29,7 @@ impl<'a> Decimal<'a> {
             (b'-', rest) => (true, rest),
             _ => (false, text),
         };
-        let mantissa_end =
-            rest.iter().position(|b| matches!(b, b'e' | b'E')).unwrap_or(rest.len());
+        let mantissa_end = rest.iter().position(|b| matches!(b, b'e' | b'E')).unwrap_or(rest.len());
         let (mantissa, exponent) = rest.split_at(mantissa_end);
         let point = mantissa.iter().position(|&b| b == b'.').unwrap_or(mantissa.len());
         let (integer, fraction) = mantissa.split_at(point);

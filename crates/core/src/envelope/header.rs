@@ -5,7 +5,9 @@
 
 use crate::codec::CodecId;
 use crate::encoding::EncodingId;
-use crate::envelope::{MAGIC, UnpackError, VERSION, looks_like_envelope, read_varint, write_varint};
+use crate::envelope::{
+    MAGIC, UnpackError, VERSION, looks_like_envelope, read_varint, write_varint,
+};
 use crate::limits::ENVELOPE_HEADER_BYTES_MAX;
 
 const FLAG_DICTIONARY: u8 = 1;
@@ -100,8 +102,7 @@ impl Header {
         let payload_bytes = cursor.varint()?;
         let dictionary = (flags & FLAG_DICTIONARY != 0).then(|| cursor.number()).transpose()?;
         let checksum = (flags & FLAG_CHECKSUM != 0).then(|| cursor.number()).transpose()?;
-        let fields =
-            if flags & FLAG_FIELDS != 0 { cursor.fields()? } else { Vec::new() };
+        let fields = if flags & FLAG_FIELDS != 0 { cursor.fields()? } else { Vec::new() };
         if cursor.at != checked.len() {
             return Err(UnpackError::damaged("bytes left over in the header", cursor.at));
         }
@@ -168,7 +169,8 @@ struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     fn take(&mut self, count: usize) -> Result<&'a [u8], UnpackError> {
         let taken = self.bytes.get(self.at..).and_then(|rest| rest.get(..count));
-        let taken = taken.ok_or(UnpackError::damaged("a header too short for its flags", self.at))?;
+        let taken =
+            taken.ok_or(UnpackError::damaged("a header too short for its flags", self.at))?;
         self.at += count;
         Ok(taken)
     }

@@ -36,7 +36,10 @@ pub(super) fn number(text: &[u8], start: usize) -> Result<(Node, usize), JsonErr
         }
         // Twenty digits may still fit 64 bits without a sign.
         let text = &text[start..at];
-        if !negative && digits == 20 && let Some(value) = twenty_digits(text) {
+        if !negative
+            && digits == 20
+            && let Some(value) = twenty_digits(text)
+        {
             return Ok((Node::Uint(value), at));
         }
         return Ok((Node::Decimal(span(start, at)), at));
@@ -117,12 +120,7 @@ pub(super) fn unescape(
 }
 
 /// Resolves the escape whose backslash is at `at`; returns the offset after it.
-fn escape(
-    text: &[u8],
-    at: usize,
-    end: usize,
-    document: &mut Document,
-) -> Result<usize, JsonError> {
+fn escape(text: &[u8], at: usize, end: usize, document: &mut Document) -> Result<usize, JsonError> {
     let inside = &text[..end];
     let byte = match inside.get(at + 1) {
         Some(b'"') => b'"',
@@ -141,11 +139,7 @@ fn escape(
 }
 
 /// Resolves a `\uXXXX` escape, or two of them where they are a surrogate pair.
-fn unicode_escape(
-    inside: &[u8],
-    at: usize,
-    document: &mut Document,
-) -> Result<usize, JsonError> {
+fn unicode_escape(inside: &[u8], at: usize, document: &mut Document) -> Result<usize, JsonError> {
     let unit = hex_unit(inside, at)?;
     if (0xD800..0xDC00).contains(&unit)
         && inside.get(at + 6..at + 8) == Some(b"\\u")

@@ -16,9 +16,7 @@ pub(super) fn parse(text: &[u8], document: &mut Document) -> Result<(), JsonErro
     let mut index = document.take_index();
     let result = match structure::find(text, &mut index) {
         Ok(()) => walk(text, &index, document),
-        Err(Fault::OpenString) => {
-            Err(JsonError::syntax("the end inside a string", text.len()))
-        }
+        Err(Fault::OpenString) => Err(JsonError::syntax("the end inside a string", text.len())),
         Err(Fault::ControlCharacter { block }) => {
             Err(JsonError::syntax("a control character inside a string", block))
         }
@@ -114,12 +112,7 @@ fn ends(text: &[u8], end: usize) -> Result<(), JsonError> {
 }
 
 #[inline]
-fn key(
-    text: &[u8],
-    index: &[u32],
-    at: usize,
-    document: &mut Document,
-) -> Result<usize, JsonError> {
+fn key(text: &[u8], index: &[u32], at: usize, document: &mut Document) -> Result<usize, JsonError> {
     let offset = index.get(at).map_or(text.len(), |&o| (o & !HAS_ESCAPE) as usize);
     if text.get(offset) != Some(&b'"') {
         let what = if offset < text.len() { "no key in quotes" } else { "the end inside a value" };

@@ -86,12 +86,7 @@ fn find_with(
 }
 
 #[inline(always)]
-fn step(
-    masks: Masks,
-    base: usize,
-    carry: &mut Carry,
-    index: &mut Vec<u32>,
-) -> Result<(), Fault> {
+fn step(masks: Masks, base: usize, carry: &mut Carry, index: &mut Vec<u32>) -> Result<(), Fault> {
     let escaped = escaped(masks.backslash, &mut carry.escaped);
     let quote = masks.quote & !escaped;
     // From each opening quote up to, not including, its closing one.
@@ -118,18 +113,16 @@ fn step(
         let bit = structure.trailing_zeros();
         structure &= structure - 1;
         let mut entry = base as u32 + bit;
-        if quote >> bit & 1 == 1 {
-            if closing >> bit & 1 == 1 {
-                // A backslash before this quote in this block, after the string's start.
-                let before = masks.backslash & ((1 << bit) - 1);
-                let start = quote & ((1u64 << bit) - 1);
-                let inside = match start {
-                    0 => before,
-                    _ => before & (!0 << (63 - start.leading_zeros())),
-                };
-                if inside != 0 || (start == 0 && carry.open_has_escape) {
-                    entry |= HAS_ESCAPE;
-                }
+        if closing >> bit & 1 == 1 {
+            // A backslash before this quote in this block, after the string's start.
+            let before = masks.backslash & ((1 << bit) - 1);
+            let start = quote & ((1u64 << bit) - 1);
+            let inside = match start {
+                0 => before,
+                _ => before & (!0 << (63 - start.leading_zeros())),
+            };
+            if inside != 0 || (start == 0 && carry.open_has_escape) {
+                entry |= HAS_ESCAPE;
             }
         }
         index.push(entry);
@@ -212,8 +205,22 @@ fn masks_avx2(block: &[u8; 64]) -> Masks {
     };
     let both = |half: __m128i| _mm256_broadcastsi128_si256(half);
     let space_table = both(_mm_setr_epi8(
-        b' ' as i8, 1 << 6, 1 << 6, 1 << 6, 1 << 6, 1 << 6, 1 << 6, 1 << 6, 1 << 6, b'\t' as i8,
-        b'\n' as i8, 1 << 6, 1 << 6, b'\r' as i8, 1 << 6, 1 << 6,
+        b' ' as i8,
+        1 << 6,
+        1 << 6,
+        1 << 6,
+        1 << 6,
+        1 << 6,
+        1 << 6,
+        1 << 6,
+        1 << 6,
+        b'\t' as i8,
+        b'\n' as i8,
+        1 << 6,
+        1 << 6,
+        b'\r' as i8,
+        1 << 6,
+        1 << 6,
     ));
     // Setting bit 5 makes [ and ] into { and }; comma and colon have it set already, and the
     // bytes 0x0C and 0x1A, which become comma and colon, are told apart below.

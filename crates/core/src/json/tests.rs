@@ -32,10 +32,23 @@ fn assert_refused(text: &[u8]) {
 #[test]
 fn number_texts_are_kept() {
     for text in [
-        "0", "-0", "-0.0", "1.0", "12.50", "1e400", "1E+2", "-1e-7", "9223372036854775807",
-        "-9223372036854775808", "9223372036854775808", "-9223372036854775809",
-        "12345678901234567890", "18446744073709551615", "18446744073709551616",
-        "99999999999999999999", "123456789012345678901234567890.10",
+        "0",
+        "-0",
+        "-0.0",
+        "1.0",
+        "12.50",
+        "1e400",
+        "1E+2",
+        "-1e-7",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "12345678901234567890",
+        "18446744073709551615",
+        "18446744073709551616",
+        "99999999999999999999",
+        "123456789012345678901234567890.10",
     ] {
         assert_exact(text);
         assert_exact(&format!("[{text}]"));
@@ -45,8 +58,14 @@ fn number_texts_are_kept() {
 #[test]
 fn keys_strings_and_structure_are_kept() {
     for text in [
-        r#"{}"#, r#"[]"#, r#"[[],{}]"#, r#"{"":{"":[]}}"#, r#"{"a":1,"a":2,"b":null}"#,
-        r#"{"b":1,"a":[true,false,null]}"#, r#""\"\\/\b\f\n\r\t\u0000\u001f""#, r#""𝄞 €é\u007f""#,
+        r#"{}"#,
+        r#"[]"#,
+        r#"[[],{}]"#,
+        r#"{"":{"":[]}}"#,
+        r#"{"a":1,"a":2,"b":null}"#,
+        r#"{"b":1,"a":[true,false,null]}"#,
+        r#""\"\\/\b\f\n\r\t\u0000\u001f""#,
+        r#""𝄞 €é\u007f""#,
     ] {
         let written = minify(text.as_bytes()).unwrap();
         let again = minify(&written).unwrap();
@@ -72,12 +91,58 @@ fn white_space_goes_and_nothing_else() {
 #[test]
 fn what_is_no_json_is_refused() {
     let texts: [&[u8]; 52] = [
-        b"", b" ", b"{", b"}", b"[", b"]", b"[1", b"[1,", b"[1,]", b"[,1]", b"[1 2]", b"{\"a\"",
-        b"{\"a\":", b"{\"a\":1", b"{\"a\":1,", b"{\"a\":1,}", b"{\"a\" 1}", b"{a:1}", b"{1:1}",
-        b"{\"a\":1 \"b\":2}", b"[1}", b"{\"a\":1]", b"1 2", b"1,", b"tru", b"truex", b"nul",
-        b"True", b"NaN", b"Infinity", b"-", b"-a", b"+1", b"01", b"-01", b"1.", b".5", b"1e",
-        b"1e+", b"1.e1", b"0x10", b"1a", b"\"a", b"\"a\\", b"\"\\x\"", b"\"\\u12\"",
-        b"\"\\u12g4\"", b"\"a\x01b\"", b"\"a\nb\"", b"\"\xff\"", b"\\\"a\\\"", b"[\"a\"\"b\"]",
+        b"",
+        b" ",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"[1",
+        b"[1,",
+        b"[1,]",
+        b"[,1]",
+        b"[1 2]",
+        b"{\"a\"",
+        b"{\"a\":",
+        b"{\"a\":1",
+        b"{\"a\":1,",
+        b"{\"a\":1,}",
+        b"{\"a\" 1}",
+        b"{a:1}",
+        b"{1:1}",
+        b"{\"a\":1 \"b\":2}",
+        b"[1}",
+        b"{\"a\":1]",
+        b"1 2",
+        b"1,",
+        b"tru",
+        b"truex",
+        b"nul",
+        b"True",
+        b"NaN",
+        b"Infinity",
+        b"-",
+        b"-a",
+        b"+1",
+        b"01",
+        b"-01",
+        b"1.",
+        b".5",
+        b"1e",
+        b"1e+",
+        b"1.e1",
+        b"0x10",
+        b"1a",
+        b"\"a",
+        b"\"a\\",
+        b"\"\\x\"",
+        b"\"\\u12\"",
+        b"\"\\u12g4\"",
+        b"\"a\x01b\"",
+        b"\"a\nb\"",
+        b"\"\xff\"",
+        b"\\\"a\\\"",
+        b"[\"a\"\"b\"]",
     ];
     for text in texts {
         assert_refused(text);
@@ -101,10 +166,11 @@ fn a_hundred_thousand_levels_cost_no_stack() {
 fn nesting_beyond_the_limit_is_a_typed_error() {
     let text = b"[".repeat(crate::limits::NESTING_DEPTH_MAX + 1);
     let expected = DocumentError::TooDeep { limit: crate::limits::NESTING_DEPTH_MAX };
-    assert_eq!(minify(&text), Err(JsonError::Syntax {
-        what: "the end inside a value",
-        offset: text.len(),
-    }).or(Err(JsonError::Document(expected))));
+    assert_eq!(
+        minify(&text),
+        Err(JsonError::Syntax { what: "the end inside a value", offset: text.len() })
+            .or(Err(JsonError::Document(expected)))
+    );
 }
 
 #[test]

@@ -118,7 +118,8 @@ fn write_string(bytes: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(&bytes[start..at]);
         if surrogate {
             // Three bytes of WTF-8: 1110 1101, 10 then six bits, 10 then six bits.
-            let unit = 0xD000 | u16::from(bytes[at + 1] & 0x3F) << 6 | u16::from(bytes[at + 2] & 0x3F);
+            let unit =
+                0xD000 | u16::from(bytes[at + 1] & 0x3F) << 6 | u16::from(bytes[at + 2] & 0x3F);
             out.extend_from_slice(b"\\u");
             out.extend((0..4).rev().map(|i| HEX[usize::from(unit >> (4 * i) & 15)]));
             at += 3;

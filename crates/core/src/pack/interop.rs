@@ -86,19 +86,14 @@ pub fn unpack_interop(
     result
 }
 
-fn unpack_into(
-    bytes: &[u8],
-    limit_bytes: usize,
-    out: &mut Vec<u8>,
-) -> Result<Header, UnpackError> {
+fn unpack_into(bytes: &[u8], limit_bytes: usize, out: &mut Vec<u8>) -> Result<Header, UnpackError> {
     let rest = bytes.strip_prefix(&INTEROP_MAGIC).ok_or(UnpackError::NotAnEnvelope)?;
     let (length, rest) = rest
         .split_first_chunk::<4>()
         .ok_or(UnpackError::damaged("the end inside the header", bytes.len()))?;
     let length = u32::from_le_bytes(*length) as usize;
-    let header_bytes = rest
-        .get(..length)
-        .ok_or(UnpackError::damaged("the end inside the header", bytes.len()))?;
+    let header_bytes =
+        rest.get(..length).ok_or(UnpackError::damaged("the end inside the header", bytes.len()))?;
     let (header, header_length) = Header::read(header_bytes)?;
     let body_at = FRAME_BYTES + length;
     if header_length != length {

@@ -12,7 +12,7 @@ use crate::encoding::{DocumentEncoding, Engine, Refusal};
 use crate::envelope::{Header, checksum, looks_like_envelope};
 use crate::json;
 use crate::limits::PAYLOAD_BYTES_MAX;
-use crate::pack::{Unpacker, detect, encoded_bytes_max};
+use crate::pack::{Unpacker, encoded_bytes_max, is_worth_packing, reason_to_leave};
 use crate::profile::{Profile, VerifyOnPack};
 
 /// One payload in this many is verified when verification is sampled.
@@ -145,7 +145,7 @@ impl Packer {
             wrap(payload, out);
             return Ok(Outcome::Wrapped);
         }
-        let reason = match self.reason_to_leave(payload) {
+        let reason = match reason_to_leave(&self.profile, payload) {
             Some(reason) => reason,
             None => match self.pack_worthwhile(payload, out) {
                 Ok(not_encoded) => return Ok(Outcome::Packed { not_encoded }),
@@ -155,18 +155,6 @@ impl Packer {
         out.clear();
         out.extend_from_slice(payload);
         Ok(Outcome::Plain(reason))
-    }
-
-    fn reason_to_leave(&self, payload: &[u8]) -> Option<PlainReason> {
-        if payload.len() < self.profile.min_size_bytes {
-            Some(PlainReason::BelowMinSize)
-        } else if detect::is_number(payload) {
-            Some(PlainReason::Number)
-        } else if detect::is_compressed(payload) {
-            Some(PlainReason::AlreadyCompressed)
-        } else {
-            None
-        }
     }
 
     fn pack_worthwhile(
@@ -201,12 +189,9 @@ impl Packer {
         if self.body.len() < bound {
             self.body.resize(bound, 0);
         }
-        let body_bytes = self
-            .compressor
-            .compress(encoded, &mut self.body)
-            .map_err(PlainReason::CodecFailed)?;
-        let packed_bytes = out.len() + body_bytes;
-        if packed_bytes as f64 > payload.len() as f64 * (1.0 - self.profile.min_gain) {
+        let body_bytes =
+            self.compressor.compress(encoded, &mut self.body).map_err(PlainReason::CodecFailed)?;
+        if !is_worth_packing(&self.profile, payload.len(), out.len() + body_bytes) {
             return Err(PlainReason::GainTooSmall);
         }
         out.extend_from_slice(&self.body[..body_bytes]);
@@ -225,11 +210,7 @@ impl Packer {
     }
 
     /// Encodes the payload into `self.encoded`, and into `self.text` what decoding it gives.
-    fn encode(
-        &mut self,
-        engine: &dyn DocumentEncoding,
-        payload: &[u8],
-    ) -> Result<(), NotEncoded> {
+    fn encode(&mut self, engine: &dyn DocumentEncoding, payload: &[u8]) -> Result<(), NotEncoded> {
         let encoding = self.profile.encoding;
         json::parse(encoding.parser, payload, &mut self.document).map_err(NotEncoded::NotJson)?;
         self.encoded.clear();
@@ -239,9 +220,7 @@ impl Packer {
         }
         // What unpacking returns is the decoded value's text, so it has to be made here: the
         // header carries its length and checksum. The comparison costs little beside that.
-        engine
-            .decode(&self.encoded, &mut self.decoded)
-            .map_err(|_| NotEncoded::NotTheSame)?;
+        engine.decode(&self.encoded, &mut self.decoded).map_err(|_| NotEncoded::NotTheSame)?;
         if first_difference(&self.document, &self.decoded, encoding.fidelity).is_some() {
             return Err(NotEncoded::NotTheSame);
         }

@@ -271,8 +271,7 @@ fn a_small_limit_is_kept_by_plain_values_too() {
 
 #[test]
 fn verification_sees_that_packing_works() {
-    let verified =
-        Profile { verify_on_pack: VerifyOnPack::Always, ..profile("cbor", "brotli:5") };
+    let verified = Profile { verify_on_pack: VerifyOnPack::Always, ..profile("cbor", "brotli:5") };
     let (_, outcome) = pack(&verified, CART);
     assert_eq!(outcome, Outcome::Packed { not_encoded: None });
 }

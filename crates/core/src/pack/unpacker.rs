@@ -143,13 +143,13 @@ impl Unpacker {
 
     /// Makes the context for a header's codec and dictionary, if there is none yet.
     fn prepare(&mut self, header: &Header) -> Result<(), UnpackError> {
-        let codec = decoder_of(header.codec)
-            .ok_or(UnpackError::UnknownCodec { id: header.codec.0 })?;
+        let codec =
+            decoder_of(header.codec).ok_or(UnpackError::UnknownCodec { id: header.codec.0 })?;
         let dictionary = match header.dictionary {
             None => None,
-            Some(id) => Some(
-                self.dictionaries.get(&id).ok_or(UnpackError::MissingDictionary { id })?,
-            ),
+            Some(id) => {
+                Some(self.dictionaries.get(&id).ok_or(UnpackError::MissingDictionary { id })?)
+            }
         };
         let key = (header.codec, header.dictionary);
         if self.decompressors.contains_key(&key) {

@@ -11,10 +11,10 @@ use cinch_core::profile::Profile;
 use super::{Measured, reasons};
 use crate::candidate::Candidate;
 use crate::corpus::Corpus;
-use crate::measure::{Stage, Tracked};
+use crate::measure::Stage;
 use crate::model::{
-    CorpusSummary, Evaluation, FrontPoint, ProblemSummary, Recommendation, Reference,
-    Run, SizeClass, SizeSummary, Trial, Version,
+    CorpusSummary, Evaluation, FrontPoint, ProblemSummary, Recommendation, Reference, Run,
+    SizeClass, SizeSummary, Trial, Version,
 };
 use crate::select;
 use crate::statistics::{P99_COUNT_MIN, percentile};
@@ -40,7 +40,7 @@ pub(super) fn model(mut measured: Measured<'_>) -> Evaluation {
     let baseline_time = select::time_ns(baseline_trial, from);
     let trials = order(&measured)
         .into_iter()
-        .map(|index| trial(&measured, &measured.all[index], baseline_bytes, baseline_time))
+        .map(|index| trial(&measured, index, baseline_bytes, baseline_time))
         .collect();
     Evaluation {
         format: FORMAT,
@@ -125,13 +125,9 @@ fn order(measured: &Measured<'_>) -> Vec<usize> {
     order
 }
 
-fn trial(
-    measured: &Measured<'_>,
-    tracked: &Tracked,
-    baseline_share: f64,
-    baseline_time: f64,
-) -> Trial {
+fn trial(measured: &Measured<'_>, index: usize, baseline_share: f64, baseline_time: f64) -> Trial {
     let from = measured.request.from;
+    let tracked = &measured.all[index];
     let candidate = &tracked.candidate;
     let (bytes_in, bytes_out, packed_bytes) = tracked.bytes();
     let (pack_ns, unpack_ns) = tracked.totals(from);
@@ -144,6 +140,7 @@ fn trial(
         codec: candidate.codec.name().to_owned(),
         level: candidate.codec.level,
         dictionary: None,
+        is_control: measured.controls.contains(&index),
         stage: tracked.stage.name().to_owned(),
         payloads: tracked.sizes.len() as u64,
         bytes_in,

@@ -9,14 +9,11 @@ use cinch_core::document::Fidelity;
 
 use super::Measured;
 use crate::candidate::{Candidate, controls};
-use crate::goal::Measured as Figures;
+use crate::goal::{Measured as Figures, SIZE_SHARE_MAX};
 use crate::measure::{Stage, Tracked};
 use crate::report::human;
 use crate::select;
 use crate::statistics::{P99_COUNT_MIN, mean};
-
-/// Below this saving, packing is not worth its trouble.
-const SAVING_SHARE_MIN: f64 = 0.05;
 
 /// A median payload below this many bytes is told that it is small.
 const SMALL_PAYLOAD_BYTES: usize = 512;
@@ -27,40 +24,19 @@ const NOISY_SPREAD: f64 = 0.25;
 /// What to use: the winner, or nothing where nothing pays.
 pub(super) fn recommended(measured: &Measured<'_>) -> Candidate {
     let nothing = || match controls() {
-        Ok([nothing, _]) => nothing,
+        Ok([nothing, ..]) => nothing,
         Err(_) => measured.all[measured.baseline].candidate.clone(),
     };
-    match measured.winner {
-        Some(winner) if pays(&measured.all[winner]) => measured.all[winner].candidate.clone(),
-        _ => nothing(),
-    }
-}
-
-fn pays(tracked: &Tracked) -> bool {
-    tracked.size_share() <= 1.0 - SAVING_SHARE_MIN
+    measured.winner.map_or_else(nothing, |winner| measured.all[winner].candidate.clone())
 }
 
 pub(super) fn reasons(measured: &Measured<'_>) -> Vec<String> {
     let goal = measured.request.goal;
     let Some(winner) = measured.winner else {
-        return vec![
-            "Nothing could be recommended: every trial was taken out, or the run was cut short. \
-             The table says by which rule."
-                .to_owned(),
-        ];
+        return vec![no_winner(measured)];
     };
     let best = &measured.all[winner];
-    if !pays(best) {
-        return vec![format!(
-            "Nothing pays: the best under goal {}, {}, saves {:.1} % (less than {:.0} %), so the \
-             payloads had better stay as they are.",
-            goal.name,
-            best.candidate,
-            100.0 * (1.0 - best.size_share()),
-            100.0 * SAVING_SHARE_MIN,
-        )];
-    }
-    let mut reasons = vec![format!("It has the lowest {} (goal {}).", goal.formula, goal.name)];
+    let mut reasons = vec![format!("It is the best for goal {}: {}.", goal.name, goal.summary)];
     reasons.push(size_reason(measured, best));
     reasons.push(time_reason(measured, best));
     reasons.push(check_reason(best));
@@ -71,6 +47,28 @@ pub(super) fn reasons(measured: &Measured<'_>) -> Vec<String> {
         reasons.push(format!("It keeps the budget {budget}."));
     }
     reasons
+}
+
+/// Why there is nothing to recommend: the smallest does not pay, or everything was taken out.
+fn no_winner(measured: &Measured<'_>) -> String {
+    let standing = measured
+        .timed
+        .iter()
+        .map(|&index| &measured.all[index])
+        .filter(|tracked| tracked.eliminated_by.is_none() && !tracked.sizes.is_empty());
+    let smallest = standing.min_by(|a, b| a.size_share().total_cmp(&b.size_share()));
+    match smallest {
+        Some(smallest) => format!(
+            "Nothing pays: the smallest, {}, stores {:.1} % of the bytes, and above {:.0} % the \
+             payloads had better stay as they are.",
+            smallest.candidate,
+            100.0 * smallest.size_share(),
+            100.0 * SIZE_SHARE_MAX,
+        ),
+        None => "Nothing could be recommended: every trial was taken out, or the run was cut \
+                 short. The table says by which rule."
+            .to_owned(),
+    }
 }
 
 fn size_reason(measured: &Measured<'_>, best: &Tracked) -> String {
@@ -84,7 +82,11 @@ fn size_reason(measured: &Measured<'_>, best: &Tracked) -> String {
         return format!("{stored}.");
     }
     let change = best.size_share() / baseline.size_share().max(1e-9) - 1.0;
-    format!("{stored}, and {} than {}.", more_or_less(change, "larger", "smaller"), baseline.candidate)
+    format!(
+        "{stored}, and {} than {}.",
+        more_or_less(change, "larger", "smaller"),
+        baseline.candidate
+    )
 }
 
 fn time_reason(measured: &Measured<'_>, best: &Tracked) -> String {
@@ -109,16 +111,21 @@ fn time_reason(measured: &Measured<'_>, best: &Tracked) -> String {
 fn check_reason(best: &Tracked) -> String {
     let kept = match best.candidate.encoding.fidelity {
         Fidelity::Bytes => "came back byte for byte",
-        Fidelity::ValueAndText => "came back as the same value with the same number texts, as \
-                                   other bytes (stores ask you to allow that)",
-        Fidelity::Value => "came back as the same value, as other bytes (stores ask you to allow \
-                            that)",
+        Fidelity::ValueAndText => {
+            "came back as the same value with the same number texts, as \
+                                   other bytes (stores ask you to allow that)"
+        }
+        Fidelity::Value => {
+            "came back as the same value, as other bytes (stores ask you to allow \
+                            that)"
+        }
     };
     let refused = match best.refused {
         0 => String::new(),
         count => format!("; the encoding refuses {count} of them, which are stored verbatim"),
     };
-    let which = if best.stage == Stage::Whole { "Every one of the" } else { "Each measured of the" };
+    let which =
+        if best.stage == Stage::Whole { "Every one of the" } else { "Each measured of the" };
     format!("{which} {} payloads {kept}{refused}.", best.sizes.len())
 }
 
@@ -211,9 +218,10 @@ pub(super) fn winner_within(
             tracked.sizes.iter().filter(|sizes| range.contains(&sizes.bytes_in)).collect();
         let bytes_in: usize = within.iter().map(|sizes| sizes.bytes_in).sum();
         let packed: usize = within.iter().map(|sizes| sizes.packed_bytes).sum();
-        let times = tracked.times.iter().filter(|times| {
-            range.contains(&measured.corpus.payloads[times.payload].bytes.len())
-        });
+        let times = tracked
+            .times
+            .iter()
+            .filter(|times| range.contains(&measured.corpus.payloads[times.payload].bytes.len()));
         let (mut pack, mut unpack, mut count) = (0.0, 0.0, 0.0);
         for steps in times.flat_map(|times| &times.rounds) {
             let (packing, unpacking) = steps.totals(&tracked.candidate, from);
@@ -224,13 +232,17 @@ pub(super) fn winner_within(
         if within.is_empty() || count == 0.0 {
             return None;
         }
+        let size_share = packed as f64 / bytes_in as f64;
+        if size_share > SIZE_SHARE_MAX {
+            return None;
+        }
         let score = (measured.request.goal.score)(&Figures {
-            size_share: packed as f64 / bytes_in as f64,
+            size_share,
             packed_bytes: packed as f64 / within.len() as f64,
             pack_ns: pack / count,
             unpack_ns: unpack / count,
         });
-        score.is_finite().then_some((index, score))
+        Some((index, score))
     });
     scored.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
 }

@@ -88,6 +88,8 @@ pub struct Run {
     pub steps: Steps,
     /// The bytes that the codec left.
     pub bytes_out: usize,
+    /// The length of the text that unpacking returns, where the payload was encoded.
+    pub text_bytes: Option<usize>,
     /// Whether the payload came back.
     pub verdict: Verdict,
 }
@@ -167,15 +169,19 @@ impl Runner {
         if let (Verdict::Fine, Some(reason)) = (&verdict, refusal) {
             verdict = Verdict::Refused(reason);
         }
-        Run { steps, bytes_out, verdict }
+        let text_bytes = (!is_verbatim).then_some(if self.candidate.encoding.is_json_text {
+            self.encoded.len()
+        } else {
+            self.text.len()
+        });
+        Run { steps, bytes_out, text_bytes, verdict }
     }
 
     /// What an application with a value in memory does around `verbatim`.
     fn text_steps(&mut self, payload: &Payload, steps: &mut Steps) {
         if self.from == From::Value && payload.is_json {
             let parser = self.candidate.encoding.parser;
-            let (parsed, time) =
-                timed(|| json::parse(parser, &payload.bytes, &mut self.document));
+            let (parsed, time) = timed(|| json::parse(parser, &payload.bytes, &mut self.document));
             if parsed.is_ok() {
                 steps.parse = time as f32;
                 self.text.clear();
@@ -204,12 +210,7 @@ impl Runner {
         encoded.map_err(|error| error.to_string())
     }
 
-    fn decode(
-        &mut self,
-        engine: &dyn DocumentEncoding,
-        steps: &mut Steps,
-        check: bool,
-    ) -> Verdict {
+    fn decode(&mut self, engine: &dyn DocumentEncoding, steps: &mut Steps, check: bool) -> Verdict {
         let encoded = &self.decompressed[..self.encoded.len()];
         let (decoded, time) = timed(|| engine.decode(encoded, &mut self.decoded));
         steps.decode = time as f32;
@@ -236,7 +237,7 @@ fn grow(buffer: &mut Vec<u8>, length: usize) {
 }
 
 fn failed_to_compress(steps: Steps, error: &CompressError) -> Run {
-    Run { steps, bytes_out: 0, verdict: Verdict::Failed(error.to_string()) }
+    Run { steps, bytes_out: 0, text_bytes: None, verdict: Verdict::Failed(error.to_string()) }
 }
 
 fn judge_bytes(

@@ -2,11 +2,12 @@
 //! and the best over the whole corpus. Each is budgeted by counts, never by a clock, so that one
 //! seed gives one answer.
 
-use cinch_core::pack::Packer;
+use cinch_core::envelope::Header;
+use cinch_core::pack::{Packer, is_worth_packing, reason_to_leave};
 use cinch_core::profile::{Profile, VerifyOnPack};
 
 use crate::corpus::Corpus;
-use crate::measure::runner::{From, Runner};
+use crate::measure::runner::{From, Run, Runner};
 use crate::measure::timing::timed;
 use crate::measure::tracked::{Sizes, Stage, Times, Tracked};
 use crate::measure::{Verdict, Watch};
@@ -38,17 +39,20 @@ pub struct Plan {
 impl Plan {
     /// The plan for about this many seconds on two cores. Only the counts follow from the time, so
     /// that the same request always means the same work.
-    pub fn of_time(seconds: f64, all: bool) -> Plan {
+    ///
+    /// Where slow levels are wanted, a tenth of the speed is met by fewer bytes.
+    pub fn of_time(seconds: f64, all: bool, slow: bool) -> Plan {
         let factor = (seconds / 60.0).clamp(0.05, 1_000.0);
+        let slow_factor = if slow { 4 } else { 1 };
         let scaled = |count: usize| ((count as f64 * factor) as usize).max(8);
         Plan {
             stage1_payloads: scaled(128).max(32),
-            stage1_bytes: scaled(4 << 20),
+            stage1_bytes: scaled((4 << 20) / slow_factor),
             finalists: if all { usize::MAX } else { 16 },
             stage2_payloads: scaled(512).max(32),
-            stage2_bytes: scaled(12 << 20),
-            rounds: if factor < 0.5 { 3 } else { 5 },
-            stage3_bytes: scaled(64 << 20),
+            stage2_bytes: scaled((12 << 20) / slow_factor),
+            rounds: if factor < 0.5 || slow { 3 } else { 5 },
+            stage3_bytes: scaled((64 << 20) / slow_factor),
         }
     }
 }
@@ -61,7 +65,9 @@ fn choose(corpus: &Corpus, count: usize, bytes_max: usize, seed: u64) -> Vec<usi
 
 /// What cinch stores for a payload, envelope and thresholds included.
 struct Stored {
-    packer: Packer,
+    profile: Profile,
+    /// Only where envelopes use another form of the codec: everything else is known from the run.
+    packer: Option<Packer>,
     out: Vec<u8>,
 }
 
@@ -69,14 +75,37 @@ impl Stored {
     fn new(tracked: &Tracked) -> Option<Stored> {
         let mut profile = Profile::new(tracked.candidate.encoding, tracked.candidate.codec);
         profile.verify_on_pack = VerifyOnPack::Never;
-        Packer::new(&profile).ok().map(|packer| Stored { packer, out: Vec::new() })
+        let packer = match profile.codec.codec.bare_form() {
+            Some(_) => Some(Packer::new(&profile).ok()?),
+            None => None,
+        };
+        Some(Stored { profile, packer, out: Vec::new() })
     }
 
-    fn bytes(&mut self, payload: &[u8]) -> usize {
-        match self.packer.pack(payload, &mut self.out) {
-            Ok(_) => self.out.len(),
-            Err(_) => payload.len(),
+    fn bytes(&mut self, payload: &[u8], run: &Run) -> usize {
+        if let Some(packer) = &mut self.packer {
+            return match packer.pack(payload, &mut self.out) {
+                Ok(_) => self.out.len(),
+                Err(_) => payload.len(),
+            };
         }
+        if reason_to_leave(&self.profile, payload).is_some() {
+            return payload.len();
+        }
+        self.out.clear();
+        let is_encoded = run.text_bytes.is_some();
+        let header = Header {
+            codec: self.profile.codec.codec.info().id,
+            encoding: is_encoded.then_some(self.profile.encoding.id),
+            payload_bytes: run.text_bytes.unwrap_or(payload.len()) as u32,
+            dictionary: None,
+            // The value does not matter, only that there is one.
+            checksum: Some(0),
+            fields: Vec::new(),
+        };
+        let packed_bytes = header.write(&mut self.out).unwrap_or_default() + run.bytes_out;
+        let is_packed = is_worth_packing(&self.profile, payload.len(), packed_bytes);
+        if is_packed { packed_bytes } else { payload.len() }
     }
 }
 
@@ -106,7 +135,7 @@ fn size_one(
             payload: index,
             bytes_in: payload.bytes.len(),
             bytes_out: run.bytes_out,
-            packed_bytes: stored.bytes(&payload.bytes),
+            packed_bytes: stored.bytes(&payload.bytes, &run),
         });
         if timed_too {
             tracked.times.push(Times { payload: index, rounds: vec![run.steps] });
@@ -134,8 +163,9 @@ pub fn size_all(
             let payload = &corpus.payloads[middle];
             // A new context and its first call, as a process that has just started pays them.
             let candidate = tracked.candidate.clone();
-            let (_, first) =
-                timed(|| Runner::new(&candidate, from).map(|mut runner| runner.run(payload, false)));
+            let (_, first) = timed(|| {
+                Runner::new(&candidate, from).map(|mut runner| runner.run(payload, false))
+            });
             tracked.first_call_ns = first;
         }
         size_one(corpus, tracked, &payloads, from, true, watch);
@@ -211,7 +241,7 @@ pub fn time_finalists(
                             payload: index,
                             bytes_in: payload.bytes.len(),
                             bytes_out: run.bytes_out,
-                            packed_bytes: stored.bytes(&payload.bytes),
+                            packed_bytes: stored.bytes(&payload.bytes, &run),
                         });
                     }
                     done += *weight * payload.bytes.len() as u64;

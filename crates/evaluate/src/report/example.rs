@@ -210,6 +210,7 @@ fn trial(name: &str, (encoding, codec, level): (&str, &str, i32), ratio: f64) ->
         codec: codec.to_owned(),
         level,
         dictionary: None,
+        is_control: codec == "stored" && matches!(encoding, "verbatim" | "json"),
         stage: "sizes".to_owned(),
         payloads: 128,
         bytes_in: 409_600,

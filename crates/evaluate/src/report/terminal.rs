@@ -126,15 +126,19 @@ fn eliminated(evaluation: &Evaluation, width: usize, paint: Paint, out: &mut Str
         return;
     }
     out.push_str(&format!("\n{}\n", paint.strong("Eliminated")));
-    for (rule, trials) in rules {
-        let shown: Vec<String> = trials
+    for rule in rules {
+        let shown: Vec<String> = rule
+            .trials
             .iter()
             .take(NAMES_OF_A_RULE)
             .map(|trial| human::shortened(&trial.name, 40))
             .collect();
-        let more = trials.len() - shown.len();
+        let more = rule.trials.len() - shown.len();
         let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let line = format!("{}: {}{tail}", human::shortened(rule, 120), shown.join(", "));
+        let meaning =
+            if rule.meaning.is_empty() { String::new() } else { format!(" ({})", rule.meaning) };
+        let name = human::shortened(rule.name, 120);
+        let line = format!("{name}{meaning}: {}{tail}", shown.join(", "));
         wrap::lines(out, "  ", "    ", &line, width);
     }
 }
@@ -158,10 +162,6 @@ fn recommended(evaluation: &Evaluation, width: usize, paint: Paint, out: &mut St
     out.push_str(&format!("\n{}\n", paint.chosen(&line)));
     for reason in &evaluation.recommended.reasons {
         wrap::lines(out, "  - ", "    ", reason, width);
-    }
-    if let Some(runner_up) = &evaluation.recommended.runner_up {
-        let line = format!("Runner-up: {}", human::printable(runner_up));
-        wrap::painted(out, "  ", "    ", &line, width, |line| paint.quiet(line));
     }
 }
 
@@ -217,8 +217,8 @@ mod tests {
         for point in &evaluation.front {
             assert!(text.contains(&point.name), "{}", point.name);
         }
-        for (rule, _) in view::eliminated(&evaluation) {
-            assert!(text.contains(rule), "{rule}");
+        for rule in view::eliminated(&evaluation) {
+            assert!(text.contains(rule.name), "{}", rule.name);
         }
         assert!(text.contains("Recommended: msgpack+zstd:3") && text.contains("and "));
         assert!(text.contains("json+zlib:6") && text.contains("baseline"));

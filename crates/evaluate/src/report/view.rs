@@ -4,6 +4,7 @@
 //! Nothing here decides anything: it only reads what the evaluation already decided.
 
 use crate::model::{Evaluation, Trial};
+use crate::select::RULES;
 
 /// What a trial is to the reader of a report. A trial can be several of these.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,27 +72,37 @@ pub(super) fn standing(evaluation: &Evaluation, trial: &Trial) -> Standing {
         runner_up: evaluation.recommended.runner_up.as_deref() == Some(trial.name.as_str()),
         baseline: trial.name == evaluation.baseline.name,
         front: evaluation.front.iter().any(|point| point.name == trial.name),
-        control: is_control(trial),
+        control: trial.is_control,
     }
 }
 
-/// Controls pack nothing: they say what the other trials are worth.
-fn is_control(trial: &Trial) -> bool {
-    trial.codec == "stored" && matches!(trial.encoding.as_str(), "verbatim" | "json")
+/// A rule, what it means, and the trials that it took out.
+pub(super) struct Rule<'a> {
+    /// The word before the colon.
+    pub(super) name: &'a str,
+    /// What it means; nothing for a budget, whose name says it.
+    pub(super) meaning: &'static str,
+    /// The trials, in the order of the table.
+    pub(super) trials: Vec<&'a Trial>,
 }
 
 /// The rules that took trials out, the one that took most first, each with its trials.
-pub(super) fn eliminated(evaluation: &Evaluation) -> Vec<(&str, Vec<&Trial>)> {
-    let mut rules: Vec<(&str, Vec<&Trial>)> = Vec::new();
+pub(super) fn eliminated(evaluation: &Evaluation) -> Vec<Rule<'_>> {
+    let mut rules: Vec<Rule<'_>> = Vec::new();
     for trial in &evaluation.trials {
-        let Some(rule) = trial.eliminated_by.as_deref() else { continue };
-        match rules.iter_mut().find(|(known, _)| *known == rule) {
-            Some((_, trials)) => trials.push(trial),
-            None => rules.push((rule, vec![trial])),
+        let Some(text) = trial.eliminated_by.as_deref() else { continue };
+        let name = text.split_once(": ").map_or(text, |(name, _)| name);
+        match rules.iter_mut().find(|rule| rule.name == name) {
+            Some(rule) => rule.trials.push(trial),
+            None => {
+                let known = RULES.iter().find(|(known, _)| *known == name);
+                let meaning = known.map_or("", |&(_, meaning)| meaning);
+                rules.push(Rule { name, meaning, trials: vec![trial] });
+            }
         }
     }
     // The sort is stable, so rules that took equally many stay in the order of the table.
-    rules.sort_by_key(|(_, trials)| std::cmp::Reverse(trials.len()));
+    rules.sort_by_key(|rule| std::cmp::Reverse(rule.trials.len()));
     rules
 }
 

@@ -157,11 +157,18 @@ pub(super) fn filters(evaluation: &Evaluation) -> Value {
 
 /// The rules with the trials they took out.
 pub(super) fn eliminated(evaluation: &Evaluation) -> Vec<Value> {
-    let row = |(rule, trials): (&str, Vec<&Trial>)| {
+    let row = |rule: view::Rule<'_>| {
+        let name = |trial: &&Trial| {
+            context! {
+                name => text(&trial.name),
+                why => trial.eliminated_by.as_deref().map(text),
+            }
+        };
         context! {
-            rule => text(rule),
-            count => human::counted(trials.len() as u64, "trial"),
-            names => trials.iter().map(|trial| text(&trial.name)).collect::<Vec<_>>(),
+            rule => text(rule.name),
+            meaning => rule.meaning,
+            count => human::counted(rule.trials.len() as u64, "trial"),
+            names => rule.trials.iter().map(name).collect::<Vec<_>>(),
         }
     };
     view::eliminated(evaluation).into_iter().map(row).collect()

@@ -96,7 +96,7 @@ fn reasons_profile_rules_and_notices_are_told() {
     evaluation.recommended.reasons.iter().for_each(|reason| told(reason));
     evaluation.run.notices.iter().for_each(|notice| told(notice));
     evaluation.corpus.problems.first.iter().for_each(|problem| told(problem));
-    view::eliminated(&evaluation).iter().for_each(|(rule, _)| told(rule));
+    view::eliminated(&evaluation).iter().for_each(|rule| told(rule.name));
     evaluation.recommended.profile.lines().for_each(told);
     told(&evaluation.run.processor);
     told("12,000");
