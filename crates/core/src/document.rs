@@ -61,13 +61,29 @@ pub enum Node {
 const _: () = assert!(size_of::<Node>() == 16);
 
 /// One JSON value in memory. Reusable: [`Document::clear`] keeps its buffers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Document {
     nodes: Vec<Node>,
+    nodes_max: usize,
+    /// A node did not fit.
+    is_overfull: bool,
     text: Vec<u8>,
     open: Vec<u32>,
     /// The SIMD parser's list of offsets, kept here so that it is allocated once.
     index: Vec<u32>,
+}
+
+impl Default for Document {
+    fn default() -> Document {
+        Document {
+            nodes: Vec::new(),
+            nodes_max: NODES_MAX,
+            is_overfull: false,
+            text: Vec::new(),
+            open: Vec::new(),
+            index: Vec::new(),
+        }
+    }
 }
 
 impl Document {
@@ -76,8 +92,21 @@ impl Document {
         Document::default()
     }
 
+    /// Takes at most this many nodes from now on: a few hostile bytes may decode to millions of
+    /// values, and whoever knows how long their text may be knows how many there can be.
+    pub fn limit_nodes(&mut self, nodes_max: usize) {
+        self.nodes_max = nodes_max.min(NODES_MAX);
+    }
+
+    /// Whether there were more nodes than [`Document::limit_nodes`] allows; those are left out, so
+    /// the document must not be used.
+    pub fn is_overfull(&self) -> bool {
+        self.is_overfull
+    }
+
     /// Empties it, keeping its memory for the next payload.
     pub fn clear(&mut self) {
+        self.is_overfull = false;
         self.nodes.clear();
         self.text.clear();
         self.open.clear();
@@ -148,7 +177,11 @@ impl Document {
     /// Appends a value or key that has no children.
     #[inline]
     pub fn push(&mut self, node: Node) {
-        self.nodes.push(node);
+        if self.nodes.len() < self.nodes_max {
+            self.nodes.push(node);
+        } else {
+            self.is_overfull = true;
+        }
     }
 
     /// Appends text and returns where it stands.
@@ -166,7 +199,7 @@ impl Document {
     #[inline]
     pub fn push_string(&mut self, bytes: &[u8]) -> Result<(), DocumentError> {
         let span = self.push_text(bytes)?;
-        self.nodes.push(Node::String(span));
+        self.push(Node::String(span));
         Ok(())
     }
 
@@ -178,7 +211,7 @@ impl Document {
             (_, Ok(value)) => Node::Uint(value),
             _ => Node::Decimal(self.push_text(value.to_string().as_bytes())?),
         };
-        self.nodes.push(node);
+        self.push(node);
         Ok(())
     }
 
@@ -188,8 +221,8 @@ impl Document {
         if self.open.len() >= NESTING_DEPTH_MAX {
             return Err(DocumentError::TooDeep { limit: NESTING_DEPTH_MAX });
         }
-        if self.nodes.len() >= NODES_MAX {
-            return Err(DocumentError::TooManyNodes { limit: NODES_MAX });
+        if self.nodes.len() >= self.nodes_max {
+            return Err(DocumentError::TooManyNodes { limit: self.nodes_max });
         }
         self.open.push(self.nodes.len() as u32);
         let (length, end) = (0, 0);

@@ -12,7 +12,6 @@ pub use header::{FIELD_BASE, FIELD_SCHEMA, FIELD_VERSION, FIELD_WRITER, Field, H
 pub use varint::{read_varint, write_varint};
 
 use crate::codec::DecompressError;
-use crate::encoding::DecodeError;
 
 /// The first two bytes of every envelope.
 pub const MAGIC: [u8; 2] = [0xC1, 0x9E];
@@ -134,16 +133,6 @@ impl UnpackError {
             DecompressError::Corrupt { .. } | DecompressError::Library { .. } => {
                 "a body that does not decompress"
             }
-        };
-        UnpackError::damaged(what, offset)
-    }
-
-    /// What encoded bytes that do not decode say of their envelope.
-    pub(crate) fn of_encoded(error: &DecodeError, offset: usize) -> UnpackError {
-        let what = match error {
-            DecodeError::Corrupt { .. } => "a body that does not decode",
-            DecodeError::NotJson { .. } => "a body that decodes to what JSON can't say",
-            DecodeError::Document(_) => "a body that decodes to more than the limits allow",
         };
         UnpackError::damaged(what, offset)
     }

@@ -13,7 +13,7 @@ mod simd;
 mod structure;
 mod write;
 
-pub use write::write;
+pub use write::{write, write_at_most};
 
 use crate::document::{Document, DocumentError};
 use crate::encoding::Parser;

@@ -194,6 +194,7 @@ impl Profile {
             min_gain: self.min_gain,
             verify_on_pack: Some(self.verify_on_pack),
         };
-        toml::to_string(&File { profile: table }).unwrap_or_default()
+        // Strings and numbers have a TOML form, so there is no error that a caller could see.
+        toml::to_string(&File { profile: table }).expect("strings and numbers are TOML")
     }
 }

@@ -133,7 +133,6 @@ impl Decompressor for Lzma2Decompressor {
         // size makes the library allocate.
         let output_bytes = u32::try_from(output.len().next_multiple_of(4096)).unwrap_or(u32::MAX);
         let needed = output_bytes.clamp(DICTIONARY_BYTES_MIN, DICTIONARY_BYTES_MAX);
-        let needed = needed.min(dictionary_bytes(code));
         self.options.set_dictionary_bytes(needed.max(self.options.dictionary_bytes()));
         match self.coder.decode(&self.options, stream, output) {
             Outcome::Whole { read, written } if read == stream.len() => Ok(written),

@@ -185,6 +185,38 @@ fn a_document_is_reused() {
     assert_eq!(document.nodes(), [Node::Int(7)]);
 }
 
+#[test]
+fn a_text_that_is_too_long_is_given_up_before_it_takes_memory() {
+    // A decoder may make many strings of the same few bytes.
+    let mut document = Document::new();
+    document.open(false).unwrap();
+    let span = document.push_text(&[1; 64]).unwrap();
+    (0..100_000).for_each(|_| document.push(Node::String(span)));
+    document.close(100_000);
+    let mut out = Vec::new();
+    assert!(!write_at_most(&document, 1_000, &mut out));
+    // Each of the last string's 64 bytes may have become an escape of six.
+    assert!(out.len() <= 1_000 + 6 * 64 && out.capacity() < 10_000, "{}", out.len());
+    let all = minify(b"[1,\"a\",{}]").unwrap();
+    parse(Parser::Simd, &all, &mut document).unwrap();
+    for limit in 0..20 {
+        let mut out = Vec::new();
+        assert_eq!(write_at_most(&document, limit, &mut out), limit >= all.len(), "{limit}");
+    }
+}
+
+#[test]
+fn a_document_takes_no_more_nodes_than_it_is_told_to() {
+    let mut document = Document::new();
+    document.limit_nodes(3);
+    parse(Parser::Ordinary, b"[1,2]", &mut document).unwrap();
+    assert!(!document.is_overfull());
+    parse(Parser::Ordinary, b"[1,2,3]", &mut document).unwrap();
+    assert!(document.is_overfull() && document.nodes().len() == 3);
+    let deep = parse(Parser::Simd, b"[[[[]]]]", &mut document);
+    assert_eq!(deep, Err(JsonError::Document(DocumentError::TooManyNodes { limit: 3 })));
+}
+
 /// Values with the shapes, texts and escapes that tell parsers apart.
 fn any_json() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![

@@ -22,10 +22,25 @@ enum Next {
 
 /// Appends the text of `document` to `out`. An empty document writes nothing.
 pub fn write(document: &Document, out: &mut Vec<u8>) {
+    write_at_most(document, usize::MAX, out);
+}
+
+/// Appends the text of `document` to `out` and returns whether it has at most `limit_bytes` bytes.
+/// Where it has more, `out` holds a part of it, not much longer than the limit: many strings of a
+/// decoded document may be the same few bytes, and only their text takes memory.
+pub fn write_at_most(document: &Document, limit_bytes: usize, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
     let mut stack: Vec<Open> = Vec::new();
     let nodes = document.nodes();
-    out.reserve(nodes.len() * 8);
+    out.reserve(nodes.len().saturating_mul(8).min(limit_bytes));
     for (index, &node) in nodes.iter().enumerate() {
+        let next_bytes = match node {
+            Node::String(span) | Node::Decimal(span) => span.length as usize,
+            _ => 0,
+        };
+        if out.len() - start + next_bytes > limit_bytes {
+            return false;
+        }
         close_ended(&mut stack, index, out);
         if let Some(open) = stack.last_mut() {
             match open.next {
@@ -62,6 +77,7 @@ pub fn write(document: &Document, out: &mut Vec<u8>) {
         }
     }
     close_ended(&mut stack, nodes.len(), out);
+    out.len() - start <= limit_bytes
 }
 
 fn close_ended(stack: &mut Vec<Open>, index: usize, out: &mut Vec<u8>) {

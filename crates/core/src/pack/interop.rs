@@ -5,7 +5,7 @@
 //! is used, which is all that is written here.
 
 use crate::codec::{Codec, CodecId, Compressor, SetupError, decoder_of};
-use crate::envelope::{Header, UnpackError, checksum};
+use crate::envelope::{FIELD_BASE, FIELD_SCHEMA, Header, UnpackError, checksum};
 use crate::limits::PAYLOAD_BYTES_MAX;
 use crate::pack::PackError;
 
@@ -108,6 +108,13 @@ fn unpack_into(bytes: &[u8], limit_bytes: usize, out: &mut Vec<u8>) -> Result<He
     if let Some(id) = header.dictionary {
         return Err(UnpackError::MissingDictionary { id });
     }
+    for field in &header.fields {
+        match field.kind {
+            FIELD_SCHEMA => return Err(UnpackError::MissingSchema),
+            FIELD_BASE => return Err(UnpackError::MissingBase),
+            _ => {}
+        }
+    }
     let payload_bytes = header.payload_bytes as usize;
     if payload_bytes > limit_bytes {
         return Err(UnpackError::TooLarge { limit: limit_bytes, got: payload_bytes });
@@ -130,6 +137,7 @@ fn unpack_into(bytes: &[u8], limit_bytes: usize, out: &mut Vec<u8>) -> Result<He
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::envelope::Field;
 
     #[test]
     fn the_interop_form_round_trips_and_its_second_part_is_a_stock_frame() {
@@ -143,6 +151,25 @@ mod tests {
         let mut stock = vec![0; payload.len()];
         assert_eq!(zstd_safe::decompress(&mut stock[..], frame), Ok(payload.len()));
         assert_eq!(stock, payload);
+    }
+
+    #[test]
+    fn what_needs_a_schema_or_a_base_is_not_handed_out() {
+        for (kind, error) in
+            [(FIELD_SCHEMA, UnpackError::MissingSchema), (FIELD_BASE, UnpackError::MissingBase)]
+        {
+            let payload = b"{\"a\":1}".repeat(20);
+            let mut packed = Vec::new();
+            InteropPacker::new(3).unwrap().pack(&payload, &mut packed).unwrap();
+            let (mut header, length) = Header::read(&packed[FRAME_BYTES..]).unwrap();
+            header.fields = vec![Field { kind, value: vec![1] }];
+            let mut forged = packed[..FRAME_BYTES].to_vec();
+            forged[4] = header.write(&mut forged).unwrap() as u8;
+            forged.extend_from_slice(&packed[FRAME_BYTES + length..]);
+            let mut out = Vec::new();
+            assert_eq!(unpack_interop(&forged, 1_000, &mut out), Err(error));
+            assert!(out.is_empty());
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::codec::{CodecId, DecompressError, Decompressor, SetupError, decoder_of};
 use crate::dictionary::Dictionary;
 use crate::document::Document;
-use crate::encoding::{DocumentEncoding, Engine, encoding_of};
+use crate::encoding::{DecodeError, DocumentEncoding, Engine, encoding_of};
 use crate::envelope::{
     FIELD_BASE, FIELD_SCHEMA, Header, UnpackError, checksum, looks_like_envelope,
 };
@@ -125,8 +125,8 @@ impl Unpacker {
                     payload_bytes,
                 )
                 .map_err(|error| UnpackError::of_body(&error, header_bytes))?;
-                decode(*engine, encoded, &mut self.document, out)
-                    .map_err(|error| UnpackError::of_encoded(&error, header_bytes))?;
+                decode(*engine, encoded, &mut self.document, payload_bytes, out)
+                    .map_err(|what| UnpackError::damaged(what, header_bytes))?;
             }
         }
         if out.len() != payload_bytes {
@@ -173,7 +173,8 @@ fn decompress_encoded<'a>(
 ) -> Result<&'a [u8], DecompressError> {
     let bound = encoded_bytes_max(payload_bytes);
     // An encoded form is rarely longer than the text, so the bound is allocated only when needed.
-    let likely = payload_bytes.saturating_mul(2).clamp(encoded.len().min(bound), bound);
+    // Neither depends on earlier payloads, or a verdict could.
+    let likely = (2 * payload_bytes + 64).min(bound);
     for capacity in [likely, bound] {
         if encoded.len() < capacity {
             encoded.resize(capacity, 0);
@@ -186,15 +187,25 @@ fn decompress_encoded<'a>(
     unreachable!("the last capacity is the bound, and a result at the bound is returned")
 }
 
-/// Decodes to the payload's text.
+/// Decodes to the payload's text, which must have `payload_bytes` bytes; what would be longer is
+/// given up before it takes memory.
 fn decode(
     engine: &dyn DocumentEncoding,
     encoded: &[u8],
     document: &mut Document,
+    payload_bytes: usize,
     out: &mut Vec<u8>,
-) -> Result<(), crate::encoding::DecodeError> {
-    engine.decode(encoded, document)?;
+) -> Result<(), &'static str> {
+    // Every value and every key takes at least one byte of text.
+    document.limit_nodes(payload_bytes);
+    engine.decode(encoded, document).map_err(|error| match error {
+        DecodeError::Corrupt { .. } => "a body that does not decode",
+        DecodeError::NotJson { .. } => "a body that decodes to what JSON can't say",
+        DecodeError::Document(_) => "a body that decodes to more than the limits allow",
+    })?;
     out.clear();
-    json::write(document, out);
+    if document.is_overfull() || !json::write_at_most(document, payload_bytes, out) {
+        return Err("a payload not as long as announced");
+    }
     Ok(())
 }

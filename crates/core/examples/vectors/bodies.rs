@@ -1,0 +1,230 @@
+//! Vectors of bodies: every codec id and every encoding id, with what they hold and with damage.
+//!
+//! They follow the registries, so that an id that is added gets its vectors from the same lines, in
+//! a set of a new name.
+
+use cinch_core::codec::{CODECS, CodecId};
+use cinch_core::encoding::EncodingId;
+use cinch_core::envelope::{Header, checksum};
+
+use crate::Vector;
+use crate::forge::{
+    SMALL, codec_id, compressed, document_encodings, encoded, envelope, header, invalid, medium,
+    valid,
+};
+
+/// The first registry row of each codec id.
+fn codec_rows() -> Vec<(&'static str, CodecId)> {
+    let mut rows: Vec<(&str, CodecId)> = Vec::new();
+    for codec in CODECS {
+        let info = codec.info();
+        if rows.iter().all(|(_, id)| *id != info.id) {
+            rows.push((info.name, info.id));
+        }
+    }
+    rows
+}
+
+pub(crate) fn codecs() -> Vec<Vector> {
+    let medium = medium();
+    let mut vectors = Vec::new();
+    for codec in CODECS {
+        let info = codec.info();
+        for (size, payload) in [("empty", ""), ("small", SMALL), ("medium", &medium)] {
+            let payload = payload.as_bytes();
+            let header = Header { codec: info.id, ..header(payload) };
+            let body = compressed(info.name, payload, None);
+            vectors.push(valid(format!("{}, {size}", info.name), &header, &body, payload));
+        }
+    }
+    for (name, id) in codec_rows() {
+        let payload = SMALL.as_bytes();
+        let header = Header { codec: id, checksum: None, ..header(payload) };
+        let body = compressed(name, payload, None);
+        vectors.push(valid(format!("{name}, without checksum"), &header, &body, payload));
+    }
+    vectors
+}
+
+pub(crate) fn codecs_invalid() -> Vec<Vector> {
+    let mut vectors = Vec::new();
+    for (name, id) in codec_rows() {
+        let payload = SMALL.as_bytes();
+        let header = Header { codec: id, ..header(payload) };
+        let body = compressed(name, payload, None);
+        let mut damaged = |what: &str, header: &Header, body: &[u8]| {
+            vectors.push(invalid(format!("{name}, {what}"), "damaged", &envelope(header, body)));
+        };
+        damaged("no body", &header, b"");
+        damaged("last byte cut off", &header, &body[..body.len() - 1]);
+        damaged("half of the body", &header, &body[..body.len() / 2]);
+        damaged("a byte after the end", &header, &[&body[..], b"\0"].concat());
+        damaged("the body twice", &header, &body.repeat(2));
+        let (more, less) = (header.payload_bytes + 1, header.payload_bytes - 1);
+        damaged("longer than announced", &Header { payload_bytes: less, ..header.clone() }, &body);
+        damaged("shorter than announced", &Header { payload_bytes: more, ..header.clone() }, &body);
+        let nothing = Header { payload_bytes: 0, ..header.clone() };
+        damaged("longer than an empty payload", &nothing, &body);
+        let noise: Vec<u8> = (0..37_u8).map(|n| n.wrapping_mul(167) ^ 0xA5).collect();
+        damaged("noise", &header, &noise);
+    }
+    vectors.extend(other_formats());
+    vectors
+}
+
+/// Bodies in a framing that is like that of the id, but is not it.
+fn other_formats() -> Vec<Vector> {
+    let payload = b"hello";
+    let of = |name: &str, codec: &str, error, body: &[u8]| {
+        let header = Header { codec: codec_id(codec), ..header(payload) };
+        invalid(name, error, &envelope(&header, body))
+    };
+    let zstd = compressed("zstd", payload, None);
+    let bare = compressed("zstd-bare", payload, None);
+    let skippable = [&b"\x50\x2A\x4D\x18\x01\0\0\0x"[..], &zstd].concat();
+    let raw_block = b"\x29\0\0hello";
+    vec![
+        of("a bare frame as zstd", "zstd", "damaged", &bare),
+        of("a standard frame as zstd-bare", "zstd-bare", "damaged", &zstd),
+        of("a skippable frame before a frame", "zstd", "damaged", &skippable),
+        of(
+            "a zstd frame that names a dictionary",
+            "zstd",
+            "missing-dictionary",
+            &[&b"\x28\xB5\x2F\xFD\x21\x07\x05"[..], raw_block].concat(),
+        ),
+        of(
+            "a bare frame that names a dictionary",
+            "zstd-bare",
+            "missing-dictionary",
+            &[&b"\x21\x07\x05"[..], raw_block].concat(),
+        ),
+        of(
+            "a zstd frame with its reserved bit set",
+            "zstd-bare",
+            "damaged",
+            &[&b"\x28\x05"[..], raw_block].concat(),
+        ),
+        of("a zstd frame of 4 EiB", "zstd-bare", "damaged", b"\xE0\0\0\0\0\0\0\0\x40\x01\0\0"),
+        of("a gzip member as zlib", "zlib", "damaged", &compressed("gzip", payload, None)),
+        of("a zlib stream as deflate", "deflate", "damaged", &compressed("zlib", payload, None)),
+        of(
+            "a zlib stream with a preset dictionary",
+            "zlib",
+            "damaged",
+            b"\x78\xBB\0\0\0\x01\x03\0",
+        ),
+        of(
+            "a Snappy frame",
+            "snappy",
+            "damaged",
+            b"\xFF\x06\0\0sNaPpY\x01\x09\0\0\xBB\x1F\x1C\x19hello",
+        ),
+        of("a Snappy block of 4 GiB", "snappy", "damaged", b"\xFF\xFF\xFF\xFF\x0F\0"),
+        of("a Snappy copy from before the start", "snappy", "damaged", b"\x05\x05\x09"),
+        of(
+            "an LZ4 frame",
+            "lz4",
+            "damaged",
+            b"\x04\x22\x4D\x18\x60\x40\x82\x05\0\0\x80hello\0\0\0\0",
+        ),
+        of("an LZ4 match from before the start", "lz4", "damaged", b"\x10h\x05\0\x50hello"),
+        of("an LZMA2 size code of 41", "lzma2", "damaged", b"\x29\x01\0\x04hello\0"),
+        of("LZMA2 without an end mark", "lzma2", "damaged", b"\0\x01\0\x04hello"),
+        of("an xz file", "lzma2", "damaged", b"\xFD7zXZ\0\0\x04\xE6\xD6\xB4\x46"),
+        of("brotli with a large window", "brotli", "damaged", b"\x11\x1A\x03"),
+        of("a checksum of bzip2 that is wrong", "bzip2", "damaged", &{
+            let mut body = compressed("bzip2", payload, None);
+            body[12] ^= 1;
+            body
+        }),
+    ]
+}
+
+pub(crate) fn encodings() -> Vec<Vector> {
+    let medium = medium();
+    let mut vectors = Vec::new();
+    for encoding in document_encodings() {
+        for (size, text) in [("small", SMALL), ("medium", &medium), ("empty object", "{}")] {
+            for codec in ["stored", "zstd-bare"] {
+                let (bytes, payload) = encoded(encoding.name, text);
+                let body = compressed(codec, &bytes, None);
+                let header = Header {
+                    codec: codec_id(codec),
+                    encoding: Some(encoding.id),
+                    ..header(payload.as_bytes())
+                };
+                let name = format!("{}, {size}, {codec}", encoding.name);
+                vectors.push(valid(name, &header, &body, payload.as_bytes()));
+            }
+        }
+    }
+    // Text encodings are returned as they stand.
+    for (id, name) in [(0x10, "verbatim, named"), (0x11, "json, as it stands")] {
+        let payload = b" { \"a\" : 1.0 } ";
+        let header = Header { encoding: Some(EncodingId(id)), ..header(payload) };
+        vectors.push(valid(name, &header, payload, payload));
+    }
+    let header = Header { encoding: Some(EncodingId(0x11)), ..header(b"no JSON") };
+    vectors.push(valid("json, not looked at", &header, b"no JSON", b"no JSON"));
+    // The bound on encoded bytes is 8 for each byte of the payload and 64: here it is reached.
+    let (bytes, payload) = (vec![0xD9, 70], format!("\"{}\"", "x".repeat(70)));
+    let bytes = [bytes, vec![b'x'; 70]].concat();
+    let header = Header { encoding: Some(EncodingId(0x12)), ..self::header(payload.as_bytes()) };
+    vectors.push(valid("msgpack, a string", &header, &bytes, payload.as_bytes()));
+    vectors
+}
+
+pub(crate) fn encodings_invalid() -> Vec<Vector> {
+    let mut vectors = Vec::new();
+    let mut damaged = |name: String, id: u8, payload: &str, body: &[u8]| {
+        let header = Header { encoding: Some(EncodingId(id)), ..header(payload.as_bytes()) };
+        vectors.push(invalid(name, "damaged", &envelope(&header, body)));
+    };
+    for encoding in document_encodings() {
+        let (bytes, payload) = encoded(encoding.name, SMALL);
+        let id = encoding.id.0;
+        let mut of = |what: &str, payload: &str, body: &[u8]| {
+            damaged(format!("{}, {what}", encoding.name), id, payload, body);
+        };
+        of("nothing", &payload, b"");
+        of("last byte cut off", &payload, &bytes[..bytes.len() - 1]);
+        of("half of it", &payload, &bytes[..bytes.len() / 2]);
+        of("a byte after the end", &payload, &[&bytes[..], b"\0"].concat());
+        of("a shorter text than announced", &format!("{payload} "), &bytes);
+        of("a longer text than announced", &payload[1..], &bytes);
+        of("more encoded bytes than the bound", "0", &[b'0'; 8 + 64 + 1]);
+    }
+    damaged("msgpack, binary data".to_owned(), 0x12, "\"\"", b"\xC4\x00");
+    damaged("msgpack, NaN".to_owned(), 0x12, "0.0", b"\xCB\x7F\xF8\0\0\0\0\0\0");
+    damaged("cbor, a byte string".to_owned(), 0x13, "\"\"", b"\x40");
+    damaged("cbor, an unknown tag".to_owned(), 0x13, "0", b"\xC1\x00");
+    damaged("bson, an ObjectId".to_owned(), 0x14, "{}", &bson_object_id());
+    damaged("smile, binary data".to_owned(), 0x15, "\"\"", b":)\n\0\xFD\x80");
+    // Each reference is one byte, and 66 of text: the text must not be written to its end.
+    let references = [&b":)\n\x03\xF8\x7F"[..], &[b'x'; 64], &[0x01; 200], b"\xF9"].concat();
+    damaged("smile, references".to_owned(), 0x15, &format!("\"{}\"", "x".repeat(64)), &references);
+    damaged("verbatim, named, cut short".to_owned(), 0x10, "hello", b"hell");
+    damaged("json, longer than announced".to_owned(), 0x11, "{}", b"{ }");
+    let header = Header {
+        encoding: Some(EncodingId(0x11)),
+        checksum: Some(checksum(b"[1]")),
+        ..header(b"[2]")
+    };
+    let mismatch = envelope(&header, b"[2]");
+    vectors.push(invalid("json, another text", "checksum-mismatch", &mismatch));
+    let (bytes, payload) = encoded("msgpack", SMALL);
+    let header = Header {
+        encoding: Some(EncodingId(0x12)),
+        checksum: Some(checksum(SMALL.as_bytes())),
+        ..self::header(payload.as_bytes())
+    };
+    // The checksum is of the text that comes out, not of the one that went in.
+    let mismatch = envelope(&header, &bytes);
+    vectors.push(invalid("msgpack, the checksum of 12.50", "checksum-mismatch", &mismatch));
+    vectors
+}
+
+fn bson_object_id() -> Vec<u8> {
+    [&b"\x14\0\0\0\x07a\0"[..], &[7; 12], b"\0"].concat()
+}

@@ -1,0 +1,137 @@
+//! Replays every vector through every fuzz target, and every input that fuzzing has found, so that
+//! a property that breaks fails here and not only where somebody fuzzes.
+//!
+//! The vectors are the seeds; `fuzz/corpus/` holds only what they do not. A target that expects
+//! leading bytes (which row, which level) is given every row.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use cinch_core::codec::CODECS;
+use cinch_core::encoding::ENCODINGS;
+use cinch_core::envelope::Header;
+use cinch_core::fuzzing::TARGETS;
+
+#[path = "support/files.rs"]
+mod files;
+
+use files::{read_vectors, root};
+
+/// Profiles as people write them.
+const PROFILES: &[&str] = &[
+    "[profile]\ncodec = \"zstd\"\n",
+    "[profile]\nname = \"a\"\nencoding = \"cbor\"\ncodec = \"lz4\"\nlevel = \"high\"\n\
+     dictionary = \"x.dict\"\nmin_size_bytes = 0\nmin_gain = 0.0\nverify_on_pack = \"sampled\"\n",
+    "[profile]\ncodec = \"zstd\"\nlevel = -5\n",
+    "[profile]\ncodec = \"zstd\"\nlevel = 99\n",
+    "[profile]\ncodec = \"LZ4_HIGH\"\n",
+    "[profile]\ncodec = \"gzip:1-9\"\n",
+    "[profile]\ncodec = \"zstd\"\nmin_gain = nan\n",
+    "no profile",
+];
+
+/// What a target is given: all vectors in the form that it reads.
+fn inputs(target: &str) -> Vec<Vec<u8>> {
+    let envelopes = || read_vectors("envelope").into_iter().map(|vector| vector.bytes("hex"));
+    let encoded = || read_vectors("encodings").into_iter();
+    let texts = || encoded().filter_map(|vector| vector.text("text").map(str::to_owned));
+    let bodies = || {
+        envelopes().filter_map(|envelope| {
+            let (_, length) = Header::read(&envelope).ok()?;
+            Some(envelope[length..].to_vec())
+        })
+    };
+    let codecs = 0..CODECS.len() as u8;
+    let encodings = 0..ENCODINGS.len() as u8;
+    let behind = |head: &[u8], rest: &[u8]| [head, rest].concat();
+    match target {
+        "unpack_any" | "read_any" | "header_roundtrip" => envelopes().collect(),
+        "codec_decode_any" => {
+            bodies().flat_map(|body| codecs.clone().map(move |row| behind(&[row], &body))).collect()
+        }
+        "codec_decode_dictionary" => {
+            let dictionary = std::fs::read(root().join("vectors/dictionaries/carts.dict")).unwrap();
+            let [low, high] = (dictionary.len() as u16).to_le_bytes();
+            let with = |row, body: &[u8]| [&[row, low, high], &dictionary[..], body].concat();
+            bodies()
+                .flat_map(|body| codecs.clone().map(move |row| (row, body.clone())))
+                .map(|(row, body)| with(row, &body))
+                .collect()
+        }
+        "codec_roundtrip" => texts()
+            .flat_map(|text| codecs.clone().map(move |row| behind(&[row, 6], text.as_bytes())))
+            .collect(),
+        "pack_roundtrip" => texts()
+            .flat_map(|text| {
+                encodings.clone().map(move |row| behind(&[row + 7, row], text.as_bytes()))
+            })
+            .collect(),
+        "encoding_decode_any" => encoded()
+            .flat_map(|vector| {
+                let bytes = vector.bytes("hex");
+                encodings.clone().map(move |row| behind(&[row], &bytes))
+            })
+            .collect(),
+        "encoding_roundtrip" => texts()
+            .flat_map(|text| encodings.clone().map(move |row| behind(&[row], text.as_bytes())))
+            .collect(),
+        "json_differential" => {
+            let invalid = encoded().map(|vector| vector.bytes("hex"));
+            texts().map(String::into_bytes).chain(invalid).collect()
+        }
+        "profile_toml" => PROFILES.iter().map(|text| text.as_bytes().to_vec()).collect(),
+        other => panic!("the fuzz target {other} gets no vectors here"),
+    }
+}
+
+/// What fuzzing has found for a target.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folder = root().join("fuzz/corpus").join(target);
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|file| std::fs::read(file).unwrap()).collect()
+}
+
+/// Runs a body on each input and names the one on which it panics.
+fn replay(name: &str, body: fn(&[u8]), inputs: &[Vec<u8>]) -> Result<(), String> {
+    for input in inputs {
+        if std::panic::catch_unwind(|| body(input)).is_err() {
+            return Err(format!("{name} panics on {input:02x?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_property_holds_on_every_vector() {
+    for (name, body) in TARGETS {
+        let inputs = [inputs(name), corpus(name)].concat();
+        assert!(!inputs.is_empty(), "{name}");
+        println!("{name}: {} inputs", inputs.len());
+        replay(name, *body, &inputs).unwrap();
+    }
+}
+
+#[test]
+fn a_property_that_breaks_is_noticed() {
+    fn canary(bytes: &[u8]) {
+        assert!(!bytes.ends_with(b"hello"), "the canary sings");
+    }
+    assert!(replay("canary", canary, &inputs("unpack_any")).is_err());
+}
+
+#[test]
+fn every_body_has_a_target_and_every_target_a_body() {
+    let folder = root().join("fuzz/fuzz_targets");
+    let files: BTreeSet<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    let names: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(files, names);
+    let manifest = std::fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap();
+    for name in names {
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "fuzz/Cargo.toml lacks {name}");
+    }
+}
