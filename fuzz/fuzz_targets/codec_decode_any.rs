@@ -1,0 +1,6 @@
+//! Property: any bytes decompress within the room that there is, or are refused.
+//! The body is in crates/core/src/fuzzing.rs, where the ordinary tests replay it.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cinch_core::fuzzing::codec_decode_any(bytes));

@@ -1,0 +1,6 @@
+//! Property: a header that is read is written with the same bytes.
+//! The body is in crates/core/src/fuzzing.rs, where the ordinary tests replay it.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cinch_core::fuzzing::header_roundtrip(bytes));

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""The reference decoder of the envelope: slow, readable, in the order of spec/envelope.md.
+
+It exists so that the format is written down twice, by two programs that share no code: the tests
+compare this one with the Rust library on every vector and on random and mutated envelopes. It must
+stay simple enough to be read beside the page, and must never learn a rule from the Rust code.
+
+    python3 spec/envelope.py [--dictionary FILE]... [--limit BYTES] FILE...    (- is standard input)
+"""
+
+import argparse
+import json
+import sys
+
+import bodies
+import documents
+from problem import Problem, Undecodable, damaged
+
+MAGIC = b"\xc1\x9e"
+VERSION = 1
+HEADER_BYTES_MAX = 64
+LIMIT_BYTES = 256 << 20
+
+FLAG_DICTIONARY, FLAG_CHECKSUM, FLAG_FIELDS, FLAG_ENCODING = 1, 2, 4, 8
+FIELD_SCHEMA, FIELD_BASE = 0x81, 0x82
+
+ENCODED_BYTES_PER_PAYLOAD_BYTE, ENCODED_BYTES_EXTRA = 8, 64
+
+ZSTD_DICTIONARY_MAGIC = b"\x37\xa4\x30\xec"
+DICTIONARY_ID_MIN, DICTIONARY_ID_END = 1 << 15, 1 << 31
+
+
+# --- XXH64 ---------------------------------------------------------------------------------------
+
+PRIME_1 = 0x9E3779B185EBCA87
+PRIME_2 = 0xC2B2AE3D27D4EB4F
+PRIME_3 = 0x165667B19E3779F9
+PRIME_4 = 0x85EBCA77C2B2AE63
+PRIME_5 = 0x27D4EB2F165667C5
+MASK = (1 << 64) - 1
+
+
+def rotate(value, bits):
+    return (value << bits | value >> (64 - bits)) & MASK
+
+
+def xxh64_round(accumulator, lane):
+    return rotate((accumulator + lane * PRIME_2) & MASK, 31) * PRIME_1 & MASK
+
+
+def xxh64(data):
+    """XXH64 with seed 0."""
+    at, end = 0, len(data)
+
+    def word(size):
+        return int.from_bytes(data[at : at + size], "little")
+
+    if end >= 32:
+        lanes = [(PRIME_1 + PRIME_2) & MASK, PRIME_2, 0, -PRIME_1 & MASK]
+        while at + 32 <= end:
+            for index in range(4):
+                lanes[index] = xxh64_round(lanes[index], word(8))
+                at += 8
+        value = sum(rotate(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18))) & MASK
+        for lane in lanes:
+            value = ((value ^ xxh64_round(0, lane)) * PRIME_1 + PRIME_4) & MASK
+    else:
+        value = PRIME_5
+    value = (value + end) & MASK
+    while at + 8 <= end:
+        value = (rotate(value ^ xxh64_round(0, word(8)), 27) * PRIME_1 + PRIME_4) & MASK
+        at += 8
+    if at + 4 <= end:
+        value = (rotate(value ^ word(4) * PRIME_1 & MASK, 23) * PRIME_2 + PRIME_3) & MASK
+        at += 4
+    while at < end:
+        value = rotate(value ^ word(1) * PRIME_5 & MASK, 11) * PRIME_1 & MASK
+        at += 1
+    for shift, prime in ((33, PRIME_2), (29, PRIME_3), (32, 1)):
+        value = (value ^ value >> shift) * prime & MASK
+    return value
+
+
+def checksum(payload):
+    return xxh64(payload) & 0xFFFF_FFFF
+
+
+# --- Varint --------------------------------------------------------------------------------------
+
+
+def read_varint(data, at):
+    """The number at `at` and the offset after it, or None: cut short, not minimal, or too large."""
+    value = 0
+    for index in range(5):
+        if at + index >= len(data):
+            return None
+        byte = data[at + index]
+        value |= (byte & 0x7F) << (7 * index)
+        if byte & 0x80 == 0:
+            if (index > 0 and byte == 0) or value > 0xFFFF_FFFF:
+                return None
+            return value, at + index + 1
+    return None
+
+
+# --- Header --------------------------------------------------------------------------------------
+
+
+def looks_like_envelope(value):
+    """The magic, and the top bit of bytes 2 and 3 as far as they are there."""
+    return value[:2] == MAGIC and all(byte & 0x80 for byte in value[2:4])
+
+
+def read_header(value):
+    """The header at the start of `value` as a dict, and its length."""
+    if not looks_like_envelope(value):
+        raise Problem("not-an-envelope", "the bytes do not start with C1 9E")
+
+    # What is frozen for every version: bytes 0 to 3, and the check byte last.
+    if len(value) < 4:
+        raise damaged("the end inside the header")
+    length = value[3] & 0x7F
+    if not 5 <= length <= HEADER_BYTES_MAX:
+        raise damaged("an impossible header length")
+    if len(value) < length:
+        raise damaged("the end inside the header")
+    checked, check = value[: length - 1], value[length - 1]
+    if check != xxh64(checked) & 0xFF:
+        raise damaged("a header check that does not hold")
+    version = value[2] >> 4 & 0x07
+    if version != VERSION:
+        raise Problem("unsupported-version", f"version {version}")
+
+    # What version 1 says.
+    if length < 7:
+        raise damaged("an impossible header length")
+    flags = value[2] & 0x0F
+    at = 4
+
+    def take(count):
+        nonlocal at
+        if at + count > len(checked):
+            raise damaged("the end inside the header")
+        at += count
+        return checked[at - count : at]
+
+    def varint():
+        nonlocal at
+        found = read_varint(checked, at)
+        if found is None:
+            raise damaged("a number in the header")
+        number, at = found
+        return number
+
+    header = {"codec": take(1)[0]}
+    header["encoding"] = take(1)[0] if flags & FLAG_ENCODING else None
+    header["payload_bytes"] = varint()
+    for name, flag in (("dictionary", FLAG_DICTIONARY), ("checksum", FLAG_CHECKSUM)):
+        header[name] = int.from_bytes(take(4), "little") if flags & flag else None
+    header["fields"] = []
+    if flags & FLAG_FIELDS:
+        total = varint()
+        if total == 0:
+            raise damaged("an empty list of fields")
+        end = at + total
+        while at < end:
+            kind, size = take(2)
+            field = take(size)
+            if kind & 0x80 and kind not in (FIELD_SCHEMA, FIELD_BASE):
+                raise Problem("unknown-field", f"field {kind:#04x}")
+            header["fields"].append((kind, field))
+        if at != end:
+            raise damaged("fields longer than their list")
+    if at != len(checked):
+        raise damaged("bytes left over in the header")
+    has_base = any(kind == FIELD_BASE for kind, _ in header["fields"])
+    if (header["dictionary"] is not None or has_base) and header["checksum"] is None:
+        raise damaged("a dictionary or base without a checksum")
+    return header, length
+
+
+# --- Dictionaries --------------------------------------------------------------------------------
+
+
+def dictionary_id(content):
+    """The id of a dictionary: its own in zstd's format, else made of its XXH64."""
+    if content.startswith(ZSTD_DICTIONARY_MAGIC):
+        return int.from_bytes(content[4:8], "little")
+    return DICTIONARY_ID_MIN + xxh64(content) % (DICTIONARY_ID_END - DICTIONARY_ID_MIN)
+
+
+# --- Unpacking -----------------------------------------------------------------------------------
+
+
+def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
+    """The header and the payload of an envelope; raises a Problem."""
+    header, header_bytes = read_header(value)
+    body = value[header_bytes:]
+
+    for kind, _ in header["fields"]:
+        if kind == FIELD_SCHEMA:
+            raise Problem("missing-schema", "schemas are of a later release")
+        if kind == FIELD_BASE:
+            raise Problem("missing-base", "deltas are of a later release")
+    encoding = documents.VERBATIM if header["encoding"] is None else header["encoding"]
+    if encoding not in documents.IDS:
+        raise Problem("unknown-encoding", f"encoding {encoding:#04x}")
+    payload_bytes = header["payload_bytes"]
+    if payload_bytes > limit_bytes:
+        raise Problem("too-large", f"{payload_bytes} bytes, the limit is {limit_bytes}")
+    if header["codec"] not in bodies.IDS:
+        raise Problem("unknown-codec", f"codec {header['codec']:#04x}")
+    dictionary = None
+    if header["dictionary"] is not None:
+        known = {dictionary_id(content): content for content in dictionaries}
+        if header["dictionary"] not in known:
+            raise Problem("missing-dictionary", f"dictionary {header['dictionary']:#010x}")
+        if header["codec"] not in bodies.WITH_DICTIONARY:
+            raise damaged("a codec that does not take the dictionary named")
+        dictionary = known[header["dictionary"]]
+
+    if encoding in documents.DECODERS:
+        room = payload_bytes * ENCODED_BYTES_PER_PAYLOAD_BYTE + ENCODED_BYTES_EXTRA
+        encoded = bodies.decompress(header["codec"], body, room, dictionary)
+        try:
+            payload = documents.DECODERS[encoding](encoded, payload_bytes).encode()
+        except Undecodable as error:
+            raise damaged(f"a body that does not decode: {error}") from error
+    else:
+        payload = bodies.decompress(header["codec"], body, payload_bytes, dictionary)
+    if len(payload) != payload_bytes:
+        raise damaged(f"a payload of {len(payload)} bytes, {payload_bytes} were announced")
+    expected = header["checksum"]
+    if expected is not None and expected != checksum(payload):
+        raise Problem("checksum-mismatch", f"{expected:#010x} expected")
+    return header, payload
+
+
+def read(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
+    """A stored value: None and the value where it is plain, else its header and payload."""
+    if looks_like_envelope(value):
+        return unpack(value, dictionaries, limit_bytes)
+    if len(value) > limit_bytes:
+        raise Problem("too-large", f"{len(value)} bytes, the limit is {limit_bytes}")
+    return None, value
+
+
+# --- Interop form and records --------------------------------------------------------------------
+
+INTEROP_MAGIC = b"\x5c\x2a\x4d\x18"
+
+
+def unpack_interop(value, limit_bytes=LIMIT_BYTES):
+    """The header and the payload of the interop form (spec/interop.md); raises a Problem."""
+    if not value.startswith(INTEROP_MAGIC):
+        raise Problem("not-an-envelope", "the bytes do not start with 5C 2A 4D 18")
+    length = int.from_bytes(value[4:8], "little")
+    frame, body = value[8 : 8 + length], value[8 + length :]
+    if len(value) < 8 or len(frame) < length:
+        raise damaged("the end inside the header")
+    header, header_bytes = read_header(frame)
+    if header_bytes != length:
+        raise damaged("bytes left over in the header")
+    if header["codec"] != 0x16:
+        raise Problem("unknown-codec", f"codec {header['codec']:#04x}")
+    if header["encoding"] is not None:
+        raise Problem("unknown-encoding", f"encoding {header['encoding']:#04x}")
+    if header["dictionary"] is not None:
+        raise Problem("missing-dictionary", f"dictionary {header['dictionary']:#010x}")
+    # What is left is an envelope whose body stands apart from its header.
+    return unpack(frame + body, (), limit_bytes)
+
+
+def split_records(stream):
+    """The records of a stream (spec/records.md), each a plain payload or an envelope."""
+    at = 0
+    while at < len(stream):
+        found = read_varint(stream, at)
+        if found is None or found[1] + found[0] > len(stream):
+            raise damaged(f"a record at byte {at} that is cut short or has no length")
+        length, start = found
+        yield stream[start : start + length]
+        at = start + length
+
+
+# --- Command line --------------------------------------------------------------------------------
+
+
+def show(header):
+    """A header as one line of JSON."""
+    fields = [[kind, field.hex()] for kind, field in header["fields"]]
+    return json.dumps({**header, "fields": fields})
+
+
+def serve(dictionaries, limit_bytes):
+    """Answers each line of hexadecimal digits with a verdict, for the differential test."""
+    for line in sys.stdin:
+        try:
+            header, payload = read(bytes.fromhex(line), dictionaries, limit_bytes)
+            print("plain" if header is None else "ok", payload.hex(), flush=True)
+        except Problem as problem:
+            print("error", problem.code, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Unpacks envelopes.")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="- is standard input")
+    parser.add_argument("--dictionary", action="append", default=[], metavar="FILE")
+    parser.add_argument("--limit", type=int, default=LIMIT_BYTES, metavar="BYTES")
+    parser.add_argument("--serve", action="store_true", help="a line of hex in, a verdict out")
+    arguments = parser.parse_args()
+    dictionaries = [open(name, "rb").read() for name in arguments.dictionary]
+    if arguments.serve:
+        return serve(dictionaries, arguments.limit)
+    if not arguments.files:
+        parser.error("no FILE is named")
+    failed = False
+    for name in arguments.files:
+        value = sys.stdin.buffer.read() if name == "-" else open(name, "rb").read()
+        try:
+            header, payload = read(value, dictionaries, arguments.limit)
+        except Problem as problem:
+            print(f"{name}: {problem}", file=sys.stderr)
+            failed = True
+            continue
+        print(f"{name}: {'plain' if header is None else show(header)}", file=sys.stderr)
+        sys.stdout.buffer.write(payload)
+        sys.stdout.buffer.flush()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
