@@ -25,7 +25,7 @@ pub struct Goal {
     pub summary: &'static str,
     /// The formula, as reports print it.
     pub formula: &'static str,
-    /// Whether slow levels are tried.
+    /// Whether slow levels are tried, and the smallest are timed rather than one of each codec.
     pub wants_slow: bool,
     /// What an encoding other than the payload's own text must win in size, as a share, before it
     /// becomes a finalist instead of the text: its parsing costs more than the codec saves.

@@ -63,16 +63,16 @@ pub fn eliminate_unfit(all: &mut [Tracked]) {
     }
 }
 
-/// Chooses at most `count` candidates to time: `always`, and then for each codec in turn its next
-/// best level, each with the one encoding that is smallest there. What is not chosen is taken out,
-/// by a rule that names what was preferred.
+/// Chooses at most `count` candidates to time: `always`, and then the smallest where the goal is
+/// about size, else for each codec in turn its next best level, with the one encoding that is
+/// smallest there. What is not chosen is taken out, by a rule that names what was preferred.
 pub fn finalists(all: &mut [Tracked], goal: &Goal, always: &[usize], count: usize) -> Vec<usize> {
     if count >= all.len() {
         return fit(all).collect();
     }
     let mut chosen: Vec<usize> =
         always.iter().copied().filter(|&index| all[index].eliminated_by.is_none()).collect();
-    let mut queues = queues(all, goal);
+    let mut queues = if goal.wants_slow { vec![by_size(all)] } else { queues(all, goal) };
     while chosen.len() < count && queues.iter().any(|queue| !queue.is_empty()) {
         for queue in &mut queues {
             if chosen.len() < count
@@ -98,6 +98,13 @@ pub fn finalists(all: &mut [Tracked], goal: &Goal, always: &[usize], count: usiz
     }
     chosen.sort_unstable();
     chosen
+}
+
+/// Every candidate, the smallest last.
+fn by_size(all: &[Tracked]) -> Vec<usize> {
+    let mut queue: Vec<usize> = fit(all).collect();
+    queue.sort_by(|&a, &b| all[b].size_share().total_cmp(&all[a].size_share()));
+    queue
 }
 
 fn pop_new(queue: &mut Vec<usize>, chosen: &[usize]) -> Option<usize> {
@@ -140,20 +147,10 @@ fn queues(all: &[Tracked], goal: &Goal) -> Vec<Vec<usize>> {
     }
     for queue in &mut queues {
         queue.sort_by(|&a, &b| weighted(b).total_cmp(&weighted(a)));
-        if !goal.wants_slow {
-            // The default level is what everybody compares with, so its turn comes first.
-            let is_default = |&index: &usize| {
-                let codec = all[index].candidate.codec;
-                codec.level == codec.codec.info().levels.default
-            };
-            queue.sort_by_key(is_default);
-        }
-    }
-    // Where size decides, the codec with the smallest result goes first in every round.
-    if goal.wants_slow {
-        queues.sort_by(|a, b| {
-            let best = |queue: &[usize]| queue.last().map_or(f64::MAX, |&index| weighted(index));
-            best(a).total_cmp(&best(b))
+        // The default level is what everybody compares with, so its turn comes first.
+        queue.sort_by_key(|&index| {
+            let codec = all[index].candidate.codec;
+            codec.level == codec.codec.info().levels.default
         });
     }
     queues
