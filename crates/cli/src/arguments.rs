@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+const ABOUT: &str = "Measure which encoding and codec fit your payloads, and pack them so.";
+
 const AFTER_HELP: &str = "\
 Exit status:
   0  done                     2  wrong arguments
   1  failed                   3  done, but some input was skipped or did not come back";
 
-/// Measure which encoding and codec fit your payloads, and pack them so.
+/// The command line.
 #[derive(Debug, Parser)]
-#[command(name = "cinch", version, about, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "cinch", version, about = ABOUT, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]

@@ -1,9 +1,10 @@
 //! Writing results: whole or not at all.
 //!
 //! A file is written beside its place under another name and moved there when it is complete, so
-//! that a full disk, a crash or Ctrl-C never leaves half a file under the name of a whole one.
+//! that a full disk, a crash or Ctrl-C never leaves half a file under the name of a whole one. What
+//! is no file (a device, a pipe with a name) is written to and never replaced.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,13 @@ impl Place {
 pub enum Output {
     /// Standard output, buffered.
     Stdout(BufWriter<io::StdoutLock<'static>>),
+    /// A device or pipe with a name.
+    Device {
+        /// The device.
+        writer: BufWriter<File>,
+        /// Its name.
+        path: PathBuf,
+    },
     /// A file that does not have its name yet.
     File {
         /// The file so far.
@@ -49,11 +57,20 @@ impl Output {
             Place::Stdout => Ok(Output::Stdout(BufWriter::new(io::stdout().lock()))),
             Place::File(path) => {
                 let fail = |error| Failure::file(path, error);
-                if path.is_dir() {
-                    return Err(fail(io::Error::other("is a folder")));
-                }
-                if !replace && path.exists() {
-                    return Err(exists(path));
+                let mut path = path.clone();
+                if let Ok(found) = fs::metadata(&path) {
+                    if found.is_dir() {
+                        return Err(fail(io::Error::other("is a folder")));
+                    }
+                    if !found.is_file() {
+                        let device = File::options().write(true).open(&path).map_err(fail)?;
+                        return Ok(Output::Device { writer: BufWriter::new(device), path });
+                    }
+                    if !replace {
+                        return Err(exists(&path));
+                    }
+                    // The file that a link leads to is replaced, and not the link.
+                    path = fs::canonicalize(&path).map_err(fail)?;
                 }
                 let folder = match path.parent() {
                     Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -65,7 +82,7 @@ impl Output {
                     .tempfile_in(folder)
                     .map_err(fail)?;
                 let writer = BufWriter::new(temporary);
-                Ok(Output::File { writer, path: path.clone(), replace })
+                Ok(Output::File { writer, path, replace })
             }
         }
     }
@@ -75,6 +92,9 @@ impl Output {
         match self {
             Output::Stdout(writer) => {
                 writer.write_all(bytes).map_err(|error| Failure::file("standard output", error))
+            }
+            Output::Device { writer, path } => {
+                writer.write_all(bytes).map_err(|error| Failure::file(path, error))
             }
             Output::File { writer, path, .. } => {
                 writer.write_all(bytes).map_err(|error| Failure::file(path, error))
@@ -87,6 +107,9 @@ impl Output {
         match self {
             Output::Stdout(mut writer) => {
                 writer.flush().map_err(|error| Failure::file("standard output", error))
+            }
+            Output::Device { mut writer, path } => {
+                writer.flush().map_err(|error| Failure::file(path, error))
             }
             Output::File { writer, path, replace } => {
                 let temporary = writer
@@ -125,4 +148,38 @@ pub fn write_whole(place: &Place, bytes: &[u8]) -> Result<(), Failure> {
     let mut output = Output::open(place, true)?;
     output.write(bytes)?;
     output.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finished_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::File(folder.path().join("out"));
+        let mut output = Output::open(&place, false).unwrap();
+        output.write(b"half").unwrap();
+        drop(output);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        write_whole(&place, b"whole").unwrap();
+        assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"whole");
+        assert!(Output::open(&place, false).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_a_device_is_written_to() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, b"old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&Place::File(link.clone()), b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        let null = PathBuf::from("/dev/null");
+        write_whole(&Place::File(null.clone()), b"gone").unwrap();
+        assert!(fs::metadata(&null).unwrap().file_type().is_char_device());
+    }
 }

@@ -21,6 +21,9 @@ const SMALL_PAYLOAD_BYTES: usize = 512;
 /// A spread of the rounds above this is told.
 const NOISY_SPREAD: f64 = 0.25;
 
+/// Rounds shorter than this many nanoseconds lie far apart on any machine.
+const TIMED_NS_MIN: f64 = 2e6;
+
 /// What to use: the winner, or nothing where nothing pays.
 pub(super) fn recommended(measured: &Measured<'_>) -> Candidate {
     let nothing = || match controls() {
@@ -162,12 +165,14 @@ pub(super) fn notices(measured: &Measured<'_>) -> Vec<String> {
         notices.push("The run was cut short; the figures are of what was measured.".to_owned());
     }
     if corpus.problems.count > 0 {
-        notices.push(format!("{} payloads or files could not be read.", corpus.problems.count));
+        let problems = human::counted(corpus.problems.count, "payload or file");
+        notices.push(format!("{problems} could not be read."));
     }
     let json = corpus.payloads.iter().filter(|payload| payload.is_json).count();
     if json < corpus.payloads.len() {
         let others = corpus.payloads.len() - json;
-        notices.push(format!("{others} payloads are no JSON; only codecs apply to them."));
+        let others = human::counted(others as u64, "payload");
+        notices.push(format!("Not JSON, so that only codecs apply: {others}."));
     }
     let kept = corpus.payloads.len() as u64;
     if corpus.seen > kept {
@@ -175,7 +180,8 @@ pub(super) fn notices(measured: &Measured<'_>) -> Vec<String> {
     }
     if corpus.duplicates > 0 {
         let share = 100.0 * corpus.duplicates as f64 / kept.max(1) as f64;
-        notices.push(format!("{} payloads ({share:.1} %) are exact copies.", corpus.duplicates));
+        let copies = human::counted(corpus.duplicates, "payload");
+        notices.push(format!("Exact copies of an earlier one: {copies} ({share:.1} %)."));
     }
     if corpus.payloads.len() < P99_COUNT_MIN {
         notices.push(format!(
@@ -191,8 +197,13 @@ pub(super) fn notices(measured: &Measured<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let spreads: Vec<f64> =
-        measured.timed.iter().map(|&index| measured.all[index].round_spread()).collect();
+    let spreads: Vec<f64> = measured
+        .timed
+        .iter()
+        .map(|&index| &measured.all[index])
+        .filter(|tracked| tracked.round_ns() > TIMED_NS_MIN)
+        .map(Tracked::round_spread)
+        .collect();
     if mean(&spreads) > NOISY_SPREAD {
         notices.push(format!(
             "The machine was busy: rounds lay {:.0} % apart on average. Sizes are exact, times \

@@ -50,6 +50,11 @@ pub struct Steps {
 }
 
 impl Steps {
+    /// All steps together, whoever needs them.
+    pub fn sum(&self) -> f32 {
+        self.parse + self.encode + self.compress + self.decompress + self.decode + self.write
+    }
+
     /// The time of packing and of unpacking one payload, as the application sees them.
     ///
     /// From text, a binary encoding is parsed and encoded, and, since an envelope carries the

@@ -7,7 +7,7 @@ use cinch_core::pack::{Packer, is_worth_packing, reason_to_leave};
 use cinch_core::profile::{Profile, VerifyOnPack};
 
 use crate::corpus::Corpus;
-use crate::measure::runner::{From, Run, Runner};
+use crate::measure::runner::{From, Run, Runner, Steps};
 use crate::measure::timing::timed;
 use crate::measure::tracked::{Sizes, Stage, Times, Tracked};
 use crate::measure::{Verdict, Watch};
@@ -203,7 +203,7 @@ pub fn time_finalists(
         // The unit of progress is a nanosecond of what stage 1 saw, so that the time left is right
         // although one candidate takes a hundred times as long as another.
         let (bytes_in, _, _) = tracked.bytes();
-        let spent: f64 = tracked.per_payload(total).iter().sum();
+        let spent: f64 = tracked.per_payload(Steps::sum).iter().sum();
         let weight = (spent / bytes_in.max(1) as f64).ceil() as u64;
         turns.push(Turn { finalist, runner, stored, weight });
         tracked.stage = Stage::Times;
@@ -254,10 +254,6 @@ pub fn time_finalists(
         all[*finalist].memory_bytes = all[*finalist].memory_bytes.max(runner.memory_bytes());
     }
     payloads.len()
-}
-
-fn total(steps: &crate::measure::runner::Steps) -> f32 {
-    steps.parse + steps.encode + steps.compress + steps.decompress + steps.decode + steps.write
 }
 
 /// Stage 3: these candidates over the whole corpus, or over as much of it as the plan allows.

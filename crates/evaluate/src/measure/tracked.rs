@@ -178,19 +178,27 @@ impl Tracked {
         self.times.iter().map(|times| times.rounds.len()).max().unwrap_or(0)
     }
 
-    /// How far the rounds lie apart: the largest less the smallest sum of all times of a round,
-    /// over their median.
-    pub fn round_spread(&self) -> f64 {
+    /// The sum of all times of each complete round, in nanoseconds, in rising order.
+    fn round_sums(&self) -> Vec<f64> {
+        let complete = self.times.iter().map(|times| times.rounds.len()).min().unwrap_or(0);
         let sum = |round: usize| -> f64 {
             let steps = self.times.iter().filter_map(|times| times.rounds.get(round));
-            steps
-                .map(|s| s.parse + s.encode + s.compress + s.decompress + s.decode + s.write)
-                .map(f64::from)
-                .sum()
+            steps.map(Steps::sum).map(f64::from).sum()
         };
-        let complete = self.times.iter().map(|times| times.rounds.len()).min().unwrap_or(0);
         let mut sums: Vec<f64> = (0..complete).map(sum).collect();
-        let middle = median(&mut sums);
+        sums.sort_by(f64::total_cmp);
+        sums
+    }
+
+    /// The median of what a round took, in nanoseconds.
+    pub fn round_ns(&self) -> f64 {
+        percentile(&self.round_sums(), 0.5)
+    }
+
+    /// How far the rounds lie apart: the longest less the shortest, over their median.
+    pub fn round_spread(&self) -> f64 {
+        let sums = self.round_sums();
+        let middle = percentile(&sums, 0.5);
         match (sums.first(), sums.last()) {
             (Some(least), Some(most)) if middle > 0.0 => (most - least) / middle,
             _ => 0.0,
