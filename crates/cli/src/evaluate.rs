@@ -64,7 +64,8 @@ pub fn run(arguments: &EvaluateArguments) -> Result<Done, Failure> {
     let was_skipped = sources::tell_problems(&corpus);
     let has_failed = evaluation.trials.iter().any(|trial| trial.failures > 0);
     write(arguments, &evaluation)?;
-    Ok(if was_skipped || has_failed { Done::Partly } else { Done::Whole })
+    let is_partly = was_skipped || has_failed || evaluation.run.interrupted;
+    Ok(if is_partly { Done::Partly } else { Done::Whole })
 }
 
 fn goal(name: &str) -> Result<&'static Goal, Failure> {

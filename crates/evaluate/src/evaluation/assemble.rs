@@ -85,6 +85,7 @@ fn name_the_dominated(measured: &mut Measured<'_>, front: &[usize]) {
     for &index in &measured.timed {
         let is_kept = front.contains(&index)
             || measured.winner == Some(index)
+            || measured.runner_up == Some(index)
             || measured.baseline == index
             || measured.controls.contains(&index);
         if is_kept || measured.all[index].eliminated_by.is_some() {

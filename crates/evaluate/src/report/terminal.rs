@@ -144,15 +144,12 @@ fn eliminated(evaluation: &Evaluation, width: usize, paint: Paint, out: &mut Str
 }
 
 fn notices(evaluation: &Evaluation, width: usize, paint: Paint, out: &mut String) {
-    let mut notices = evaluation.run.notices.clone();
-    if evaluation.run.interrupted {
-        notices.insert(0, "The measurement was cut short; some trials have less of it.".to_owned());
-    }
+    let notices = &evaluation.run.notices;
     if !notices.is_empty() {
         out.push('\n');
     }
     for notice in notices {
-        wrap::painted(out, "! ", "  ", &notice, width, |line| paint.warning(line));
+        wrap::painted(out, "! ", "  ", notice, width, |line| paint.warning(line));
     }
 }
 

@@ -24,7 +24,7 @@ struct Column {
 const GAP: usize = 2;
 
 /// Names are only cut to this width; before that, columns are left out.
-const NAME_WIDTH: usize = 22;
+const NAME_WIDTH: usize = 30;
 
 /// The last step of leaving columns out.
 const MOST_EXPENDABLE: u8 = 4;
