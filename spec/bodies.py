@@ -11,6 +11,7 @@ import zlib
 
 import brotli
 import lz4.block
+import lz4.frame
 import zstandard
 
 from problem import Problem, damaged
@@ -75,8 +76,25 @@ def lz4_block(body, room, dictionary):
         raise damaged(f"an LZ4 block: {error}") from error
 
 
+def lz4_frame(body, room, _dictionary):
+    """One frame with its magic; the library would also take a skippable frame for a whole one."""
+    if body[:4] != b"\x04\x22\x4d\x18":
+        raise damaged("no LZ4 frame")
+    try:
+        lz4.frame.get_frame_info(body)
+    except (RuntimeError, ValueError) as error:
+        raise damaged(f"the header of an LZ4 frame: {error}") from error
+    flags = body[4]
+    if flags & 1:
+        at = 14 if flags & 8 else 6
+        needed = int.from_bytes(body[at : at + 4], "little")
+        if needed != 0:
+            raise Problem("missing-dictionary", f"the frame names dictionary {needed:#010x}")
+    return whole(lz4.frame.LZ4FrameDecompressor(), body, room, RuntimeError)
+
+
 def whole(decompressor, body, room, errors):
-    """What a decompressor of the standard library makes of a body that must end with its stream."""
+    """What a decompressor makes of a body that must end with its stream."""
     try:
         content = decompressor.decompress(body, room + 1)
     except errors as error:
@@ -188,6 +206,7 @@ IDS = {
     0x18: brotli_stream,
     0x19: lzma2,
     0x1A: bzip2,
+    0x1C: lz4_frame,
 }
 
 WITH_DICTIONARY = (0x12, 0x16, 0x17)

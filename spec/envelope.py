@@ -248,6 +248,7 @@ def read(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
 # --- Interop form and records --------------------------------------------------------------------
 
 INTEROP_MAGIC = b"\x5c\x2a\x4d\x18"
+INTEROP_CODECS = (0x16, 0x1C)
 
 
 def unpack_interop(value, limit_bytes=LIMIT_BYTES):
@@ -261,7 +262,7 @@ def unpack_interop(value, limit_bytes=LIMIT_BYTES):
     header, header_bytes = read_header(frame)
     if header_bytes != length:
         raise damaged("bytes left over in the header")
-    if header["codec"] != 0x16:
+    if header["codec"] not in INTEROP_CODECS:
         raise Problem("unknown-codec", f"codec {header['codec']:#04x}")
     if header["encoding"] is not None:
         raise Problem("unknown-encoding", f"encoding {header['encoding']:#04x}")

@@ -200,7 +200,7 @@ pub struct PackArguments {
     /// Pack each line on its own, and write the records one after the other.
     #[arg(long)]
     pub records: bool,
-    /// Write the form that the stock zstd program reads too.
+    /// Write the form that the stock programs read too: zstd, or lz4 with --codec lz4.
     #[arg(long, conflicts_with = "records")]
     pub interop: bool,
     /// Replace files that exist.

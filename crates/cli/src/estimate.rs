@@ -1,4 +1,6 @@
 //! `cinch estimate`: what a profile would save, payload by payload.
+//!
+//! The figures are the library's; here they are only put into words.
 
 use cinch_evaluate::estimate::{Estimate, estimate};
 use cinch_evaluate::measure::Progress;

@@ -1,9 +1,12 @@
 //! `cinch evaluate`: reads the payloads, has them measured, and writes what was found.
+//!
+//! Arguments are resolved before anything is read, so that a typo costs no minute.
 
 use std::fs;
-use std::io::{IsTerminal, stdout};
+use std::io::stdout;
 use std::path::{Path, PathBuf};
 
+use anstream::{AutoStream, ColorChoice};
 use cinch_core::codec::CodecChoice;
 use cinch_evaluate::budget::{Budget, parse_seconds};
 use cinch_evaluate::candidate::{Candidate, Wanted, parse_encodings};
@@ -105,7 +108,7 @@ fn write(arguments: &EvaluateArguments, evaluation: &Evaluation) -> Result<(), F
     let written = arguments.profile.clone().or(folder.as_ref().map(|f| f.join(PROFILE_FILE)));
     let options = TerminalOptions {
         width: terminal_size::terminal_size().map_or(100, |(width, _)| width.0.into()).min(120),
-        color: stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        color: AutoStream::choice(&stdout()) != ColorChoice::Never,
         next_steps: next_steps(arguments, folder.as_deref(), written.as_deref()),
     };
     write_whole(&Place::Stdout, terminal::render(evaluation, &options).as_bytes())

@@ -1,6 +1,7 @@
 //! Why a command failed: one clear line for the terminal, with what to do next where that is known.
 //!
-//! Errors of the libraries keep their own words; this only adds the file or argument they are about.
+//! Errors of the libraries keep their own words; this only adds the file or argument they are
+//! about.
 
 use std::io;
 use std::path::Path;

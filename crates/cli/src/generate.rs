@@ -1,4 +1,6 @@
 //! `cinch generate`: payloads like real ones, one a line.
+//!
+//! They are streamed, so that a million of them take no more memory than one.
 
 use cinch_generate::{KINDS, Options};
 

@@ -1,4 +1,6 @@
 //! `cinch inspect`: what the header of an envelope says, without unpacking its body.
+//!
+//! Damage is what one inspects for, so it is shown as a finding and not as a failure.
 
 use cinch_core::codec::decoder_of;
 use cinch_core::encoding::encoding_of;

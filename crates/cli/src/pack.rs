@@ -6,7 +6,8 @@
 use std::io::{BufRead, Read};
 
 use cinch_core::limits::PAYLOAD_BYTES_MAX;
-use cinch_core::pack::{InteropPacker, NotEncoded, Outcome, PackError, Packer};
+use cinch_core::pack::{InteropError, InteropPacker, NotEncoded, Outcome, PackError, Packer};
+use cinch_core::profile::Profile;
 
 use crate::Done;
 use crate::arguments::PackArguments;
@@ -22,17 +23,7 @@ pub fn run(arguments: &PackArguments) -> Result<Done, Failure> {
     let output = arguments.output.as_deref();
     let places = inputs::places(&inputs, output, |input| Ok(input.packed_place()))?;
     let mut packer = if arguments.interop {
-        if profile.codec.name() != "zstd"
-            || profile.encoding.name != "verbatim"
-            || profile.dictionary.is_some()
-        {
-            return Err(Failure::Argument(
-                "--interop takes codec zstd, encoding verbatim and no dictionary: nothing else is \
-                 read by the stock zstd program"
-                    .to_owned(),
-            ));
-        }
-        Either::Interop(InteropPacker::new(profile.codec.level)?)
+        Either::Interop(interop_packer(&profile)?)
     } else {
         Either::Envelope(Box::new(Packer::new(&profile)?))
     };
@@ -51,6 +42,24 @@ pub fn run(arguments: &PackArguments) -> Result<Done, Failure> {
         output.finish()?;
     }
     Ok(Done::Whole)
+}
+
+/// A packer for what the stock programs read, or a refusal of everything else.
+fn interop_packer(profile: &Profile) -> Result<InteropPacker, Failure> {
+    let refusal = || {
+        Failure::Argument(
+            "--interop takes codec zstd or lz4, encoding verbatim and no dictionary: nothing else \
+             is read by the stock zstd and lz4 programs"
+                .to_owned(),
+        )
+    };
+    if profile.encoding.name != "verbatim" || profile.dictionary.is_some() {
+        return Err(refusal());
+    }
+    InteropPacker::new(&profile.codec).map_err(|error| match error {
+        InteropError::Codec { .. } => refusal(),
+        InteropError::Setup(error) => Failure::Setup(error),
+    })
 }
 
 /// One of the two forms.

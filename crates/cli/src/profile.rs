@@ -1,4 +1,6 @@
 //! Reading a profile and the dictionary it names.
+//!
+//! The path of a dictionary is meant relative to the profile file, so that both move together.
 
 use std::fs;
 use std::io::Read;

@@ -1,4 +1,6 @@
 //! Progress on standard error, on a terminal only, with the time left.
+//!
+//! Nothing is printed where nobody looks: a log gets results and errors only.
 
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;

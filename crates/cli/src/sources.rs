@@ -1,4 +1,6 @@
 //! Reading what the user named: the part that `evaluate` and `estimate` share.
+//!
+//! What was skipped is told on standard error, and never in silence.
 
 use std::io;
 use std::ops::ControlFlow;

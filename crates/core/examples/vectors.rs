@@ -95,6 +95,22 @@ const SETS: &[Set] = &[
         "The interop form: a header in a skippable frame, then one zstd frame.",
         envelopes::interop,
     ),
+    ("envelope/lz4-frame", "LZ4 frames: ours, and what other encoders write.", bodies::lz4_frames),
+    (
+        "envelope/lz4-frame-invalid",
+        "LZ4 frames that are cut, damaged, too much, or of another kind.",
+        bodies::lz4_frames_invalid,
+    ),
+    (
+        "interop/lz4",
+        "The interop form with an LZ4 frame in place of the zstd frame.",
+        envelopes::interop_lz4,
+    ),
+    (
+        "interop/fields",
+        "The interop form with fields in its header, which may be critical.",
+        envelopes::interop_fields,
+    ),
     ("encodings/json", "Minified JSON text.", encodings::json),
     ("encodings/msgpack", "MessagePack.", encodings::msgpack),
     ("encodings/cbor", "CBOR (RFC 8949).", encodings::cbor),

@@ -89,7 +89,7 @@ pub enum SetupError {
         level: i32,
     },
     /// The codec takes no dictionary, or not on this level.
-    #[error("{codec} takes no dictionary{}", .level.map(|l| format!(" on level {l}")).unwrap_or_default())]
+    #[error("{codec} takes no dictionary{}", on_level(*.level))]
     NoDictionary {
         /// The codec's name.
         codec: &'static str,
@@ -110,6 +110,10 @@ pub enum SetupError {
         /// The codec's name.
         codec: &'static str,
     },
+}
+
+fn on_level(level: Option<i32>) -> String {
+    level.map_or(String::new(), |level| format!(" on level {level}"))
 }
 
 /// Why bytes could not be compressed.
@@ -265,6 +269,7 @@ mod bzip2;
 mod choice;
 mod deflate;
 mod lz4;
+mod lz4_frame;
 mod lzma2;
 mod named;
 mod pool;
@@ -285,6 +290,7 @@ pub static CODECS: &[&dyn Codec] = &[
     &stored::Stored,
     &snappy::Snappy,
     &lz4::Lz4,
+    &lz4_frame::Lz4Frame,
     &deflate::GZIP_LIBDEFLATE,
     &deflate::GZIP,
     &deflate::ZLIB_LIBDEFLATE,

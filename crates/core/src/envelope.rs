@@ -3,7 +3,8 @@
 //!
 //! Bytes 0 to 3 and the place of the check byte are frozen for every version to come, so that a
 //! reader can tell *damaged* from *newer than me*. Bytes that start like an envelope are never
-//! handed out as a payload unless they were unpacked, and a payload that starts like one is wrapped.
+//! handed out as a payload unless they were unpacked, and a payload that starts like one is
+//! wrapped.
 
 mod header;
 mod varint;

@@ -2,8 +2,8 @@
 //!
 //! The law: `unpack(pack(x)) = x` for every byte string `x`, whatever the profile, for encodings
 //! of `bytes` fidelity; for the others it is the same value, and the envelope's length and checksum
-//! are of the text that unpacking returns. A payload that is not worth an envelope stays plain; one that
-//! starts like an envelope is wrapped, so that a reader never takes it for one.
+//! are of the text that unpacking returns. A payload that is not worth an envelope stays plain; one
+//! that starts like an envelope is wrapped, so that a reader never takes it for one.
 
 mod detect;
 mod interop;
@@ -11,7 +11,7 @@ mod packer;
 mod unpacker;
 
 pub use detect::{is_worth_packing, reason_to_leave};
-pub use interop::{INTEROP_MAGIC, InteropPacker, looks_like_interop, unpack_interop};
+pub use interop::{INTEROP_MAGIC, InteropError, InteropPacker, looks_like_interop, unpack_interop};
 pub use packer::{NotEncoded, Outcome, PackError, Packer, PlainReason};
 pub use unpacker::{Found, Unpacker};
 

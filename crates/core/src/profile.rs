@@ -1,8 +1,8 @@
 //! A profile: how to pack. It is chosen by measurement, written by `cinch evaluate` as a small TOML
 //! file and read by everything that packs.
 //!
-//! Reading it is pure: the text is parsed here, the dictionary file that it names is read by whoever
-//! has files.
+//! Reading it is pure: the text is parsed here, the dictionary file that it names is read by
+//! whoever has files.
 
 use std::sync::Arc;
 

@@ -3,7 +3,9 @@
 //! They follow the registries, so that an id that is added gets its vectors from the same lines, in
 //! a set of a new name.
 
-use cinch_core::codec::{CODECS, CodecId};
+use std::ops::RangeInclusive;
+
+use cinch_core::codec::{CODECS, CodecId, CodecInfo};
 use cinch_core::encoding::EncodingId;
 use cinch_core::envelope::{Header, checksum};
 
@@ -13,11 +15,19 @@ use crate::forge::{
     valid,
 };
 
-/// The first registry row of each codec id.
-fn codec_rows() -> Vec<(&'static str, CodecId)> {
+/// The last codec id of the sets that were written first. Later ids have sets of their own, so
+/// that a set stays the same for ever.
+const FIRST_SETS_END: CodecId = CodecId(0x1A);
+
+/// The registry rows whose ids are in a range.
+fn rows(ids: RangeInclusive<CodecId>) -> impl Iterator<Item = &'static CodecInfo> {
+    CODECS.iter().map(|codec| codec.info()).filter(move |info| ids.contains(&info.id))
+}
+
+/// The first registry row of each codec id in a range.
+fn codec_rows(ids: RangeInclusive<CodecId>) -> Vec<(&'static str, CodecId)> {
     let mut rows: Vec<(&str, CodecId)> = Vec::new();
-    for codec in CODECS {
-        let info = codec.info();
+    for info in self::rows(ids) {
         if rows.iter().all(|(_, id)| *id != info.id) {
             rows.push((info.name, info.id));
         }
@@ -26,10 +36,13 @@ fn codec_rows() -> Vec<(&'static str, CodecId)> {
 }
 
 pub(crate) fn codecs() -> Vec<Vector> {
+    valid_bodies(CodecId(0)..=FIRST_SETS_END)
+}
+
+fn valid_bodies(ids: RangeInclusive<CodecId>) -> Vec<Vector> {
     let medium = medium();
     let mut vectors = Vec::new();
-    for codec in CODECS {
-        let info = codec.info();
+    for info in rows(ids.clone()) {
         for (size, payload) in [("empty", ""), ("small", SMALL), ("medium", &medium)] {
             let payload = payload.as_bytes();
             let header = Header { codec: info.id, ..header(payload) };
@@ -37,7 +50,7 @@ pub(crate) fn codecs() -> Vec<Vector> {
             vectors.push(valid(format!("{}, {size}", info.name), &header, &body, payload));
         }
     }
-    for (name, id) in codec_rows() {
+    for (name, id) in codec_rows(ids) {
         let payload = SMALL.as_bytes();
         let header = Header { codec: id, checksum: None, ..header(payload) };
         let body = compressed(name, payload, None);
@@ -47,8 +60,14 @@ pub(crate) fn codecs() -> Vec<Vector> {
 }
 
 pub(crate) fn codecs_invalid() -> Vec<Vector> {
+    let mut vectors = invalid_bodies(CodecId(0)..=FIRST_SETS_END);
+    vectors.extend(other_formats());
+    vectors
+}
+
+fn invalid_bodies(ids: RangeInclusive<CodecId>) -> Vec<Vector> {
     let mut vectors = Vec::new();
-    for (name, id) in codec_rows() {
+    for (name, id) in codec_rows(ids) {
         let payload = SMALL.as_bytes();
         let header = Header { codec: id, ..header(payload) };
         let body = compressed(name, payload, None);
@@ -68,7 +87,96 @@ pub(crate) fn codecs_invalid() -> Vec<Vector> {
         let noise: Vec<u8> = (0..37_u8).map(|n| n.wrapping_mul(167) ^ 0xA5).collect();
         damaged("noise", &header, &noise);
     }
-    vectors.extend(other_formats());
+    vectors
+}
+
+/// The id of LZ4 frames, which came after the first sets were written.
+const LZ4_FRAME: CodecId = CodecId(0x1C);
+
+/// An LZ4 frame made by hand: its header after the magic, then its blocks and what ends them.
+fn lz4_frame(header: &[u8], blocks: &[&[u8]]) -> Vec<u8> {
+    [&b"\x04\x22\x4D\x18"[..], header, &blocks.concat()].concat()
+}
+
+/// A stored block of an LZ4 frame, its end mark, and the XXH32 of the same bytes.
+const LZ4_HELLO: &[u8] = b"\x05\0\0\x80hello";
+const LZ4_END: &[u8] = b"\0\0\0\0";
+const LZ4_CHECKSUM: &[u8] = b"\xF9\x77\0\xFB";
+
+/// Two blocks, of which the second has a match that begins in the first.
+const LZ4_LINKED: [&[u8]; 3] = [b"\x06\0\0\x80hello ", b"\x09\0\0\0\x08\x06\0\x50hello", LZ4_END];
+
+pub(crate) fn lz4_frames() -> Vec<Vector> {
+    let mut vectors = valid_bodies(LZ4_FRAME..=LZ4_FRAME);
+    let mut foreign = |what: &str, payload: &[u8], frame: Vec<u8>| {
+        let header = Header { codec: LZ4_FRAME, ..header(payload) };
+        vectors.push(valid(format!("lz4-frame, {what}"), &header, &frame, payload));
+    };
+    let one = [LZ4_HELLO, LZ4_END];
+    foreign("without a content size", b"hello", lz4_frame(b"\x60\x40\x82", &one));
+    foreign("blocks of up to 4 MiB", b"hello", lz4_frame(b"\x60\x70\x73", &one));
+    let sized = b"\x68\x40\x05\0\0\0\0\0\0\0\x61";
+    foreign("a content size", b"hello", lz4_frame(sized, &one));
+    let unknown = b"\x68\x40\0\0\0\0\0\0\0\0\x05";
+    foreign("a content size of 0, which is unknown", b"hello", lz4_frame(unknown, &one));
+    let checked = [LZ4_HELLO, LZ4_CHECKSUM, LZ4_END, LZ4_CHECKSUM];
+    foreign("both checksums", b"hello", lz4_frame(b"\x74\x40\xBD", &checked));
+    let linked = lz4_frame(b"\x40\x40\xC0", &LZ4_LINKED);
+    foreign("linked blocks", b"hello hello hello hello", linked);
+    let with_empty = [b"\0\0\0\x80", LZ4_HELLO, b"\x01\0\0\0\0", LZ4_END];
+    foreign("blocks without content", b"hello", lz4_frame(b"\x60\x40\x82", &with_empty));
+    let nobody = b"\x61\x40\0\0\0\0\xA0";
+    foreign("dictionary 0, which is none", b"hello", lz4_frame(nobody, &one));
+    vectors
+}
+
+pub(crate) fn lz4_frames_invalid() -> Vec<Vector> {
+    let mut vectors = invalid_bodies(LZ4_FRAME..=LZ4_FRAME);
+    let of =
+        |codec, payload: &[u8], body: &[u8]| envelope(&Header { codec, ..header(payload) }, body);
+    let mut refused = |what: &str, error, body: Vec<u8>| {
+        let value = of(LZ4_FRAME, b"hello", &body);
+        vectors.push(invalid(format!("lz4-frame, {what}"), error, &value));
+    };
+    let one = [LZ4_HELLO, LZ4_END];
+    let plain = lz4_frame(b"\x60\x40\x82", &one);
+    let mut damaged = |what: &str, body: Vec<u8>| refused(what, "damaged", body);
+    damaged("a bare block", compressed("lz4", b"hello", None));
+    damaged("a skippable frame before", [&b"\x50\x2A\x4D\x18\x01\0\0\0x"[..], &plain].concat());
+    damaged("a skippable frame after", [&plain[..], b"\x50\x2A\x4D\x18\x01\0\0\0x"].concat());
+    damaged("a skippable frame alone", b"\x50\x2A\x4D\x18\x05\0\0\0hello".to_vec());
+    damaged("a legacy frame", b"\x02\x21\x4C\x18\x06\0\0\0\x50hello".to_vec());
+    damaged("a zstd frame", compressed("zstd", b"hello", None));
+    damaged("version 0", lz4_frame(b"\x20\x40\x03", &one));
+    damaged("version 2", lz4_frame(b"\xA0\x40\x0F", &one));
+    damaged("the reserved flag", lz4_frame(b"\x62\x40\xF0", &one));
+    damaged("a reserved bit of the block size", lz4_frame(b"\x60\x41\xBD", &one));
+    damaged("block size 3", lz4_frame(b"\x60\x30\xD4", &one));
+    damaged("a wrong header checksum", lz4_frame(b"\x60\x40\x83", &one));
+    let of_six = b"\x68\x40\x06\0\0\0\0\0\0\0\x59";
+    damaged("a content size of 6", lz4_frame(of_six, &one));
+    let enormous = b"\x68\x40\0\0\0\0\0\0\0\x40\x0A";
+    damaged("a content size of 4 EiB", lz4_frame(enormous, &one));
+    let wrong: &[u8] = b"\xF8\x77\0\xFB";
+    let block = [LZ4_HELLO, wrong, LZ4_END, LZ4_CHECKSUM];
+    damaged("a wrong block checksum", lz4_frame(b"\x74\x40\xBD", &block));
+    let content = [LZ4_HELLO, LZ4_CHECKSUM, LZ4_END, wrong];
+    damaged("a wrong content checksum", lz4_frame(b"\x74\x40\xBD", &content));
+    let unchecked = [LZ4_HELLO, LZ4_CHECKSUM, LZ4_END];
+    damaged("no content checksum", lz4_frame(b"\x74\x40\xBD", &unchecked));
+    let large = [&b"\x01\0\x01\x80"[..], &[b'x'; 20], LZ4_END];
+    damaged("a block of 64 KiB and a byte", lz4_frame(b"\x60\x40\x82", &large));
+    let names = lz4_frame(b"\x61\x40\x70\x11\x01\0\xF5", &one);
+    refused("dictionary 70,000", "missing-dictionary", names);
+    let unlinked = lz4_frame(b"\x60\x40\x82", &LZ4_LINKED);
+    vectors.push(invalid(
+        "lz4-frame, a match into another block",
+        "damaged",
+        &of(LZ4_FRAME, b"hello hello hello hello", &unlinked),
+    ));
+    let frame = compressed("lz4-frame", SMALL.as_bytes(), None);
+    let framed = of(codec_id("lz4"), SMALL.as_bytes(), &frame);
+    vectors.push(invalid("lz4-frame as lz4", "damaged", &framed));
     vectors
 }
 

@@ -320,6 +320,91 @@ fn in_frame(head: &[u8], body: &[u8]) -> Vec<u8> {
     [b"\x5C\x2A\x4D\x18", &(head.len() as u32).to_le_bytes()[..], head, body].concat()
 }
 
+pub(crate) fn interop_lz4() -> Vec<Vector> {
+    let medium = medium();
+    let payload = medium.as_bytes();
+    let of = |payload: &[u8]| Header { codec: codec_id("lz4-frame"), ..header(payload) };
+    let body = compressed("lz4-frame", payload, None);
+    let head = envelope(&of(payload), b"");
+    let whole = in_frame(&head, &body);
+    let mut vectors = Vec::new();
+    for (name, payload) in [("empty", ""), ("small", SMALL), ("medium", &medium)] {
+        let payload = payload.as_bytes();
+        let body = compressed("lz4-frame", payload, None);
+        let mut row = valid(format!("lz4, {name}"), &of(payload), &body, payload);
+        row.hex = hex(&in_frame(&envelope(&of(payload), b""), &body));
+        vectors.push(row);
+    }
+    let mut another = |name: String, error, bytes: Vec<u8>| {
+        vectors.push(invalid(format!("lz4, {name}"), error, &bytes));
+    };
+    for length in [8 + head.len(), 9 + head.len(), whole.len() - 4, whole.len() - 1] {
+        another(format!("cut to {length} bytes"), "damaged", whole[..length].to_vec());
+    }
+    let mut other = |name: &str, error, head: &Header, body: &[u8]| {
+        another(name.to_owned(), error, in_frame(&envelope(head, b""), body));
+    };
+    let usual = of(payload);
+    let zstd = compressed("zstd", payload, None);
+    let skippable = &b"\x50\x2A\x4D\x18\x01\0\0\0x"[..];
+    other("two frames", "damaged", &usual, &body.repeat(2));
+    other("a byte after the frame", "damaged", &usual, &[&body[..], b"\0"].concat());
+    other("a second skippable frame", "damaged", &usual, &[skippable, &body].concat());
+    other("a skippable frame after", "damaged", &usual, &[&body[..], skippable].concat());
+    other("a zstd frame after", "damaged", &usual, &[&body[..], &zstd].concat());
+    other("a zstd frame", "damaged", &usual, &zstd);
+    let of_zstd = Header { codec: codec_id("zstd"), ..usual.clone() };
+    other("as zstd", "damaged", &of_zstd, &body);
+    let bare = Header { codec: codec_id("lz4"), ..usual.clone() };
+    other("a bare block", "unknown-codec", &bare, &compressed("lz4", payload, None));
+    let encoded = Header { encoding: Some(EncodingId(0x10)), ..usual.clone() };
+    other("encoding verbatim, named", "unknown-encoding", &encoded, &body);
+    let needing = Header { dictionary: Some(70_000), ..usual.clone() };
+    other("a dictionary", "missing-dictionary", &needing, &body);
+    let longer = Header { payload_bytes: payload.len() as u32 + 1, ..usual.clone() };
+    other("shorter than announced", "damaged", &longer, &body);
+    let shorter = Header { payload_bytes: payload.len() as u32 - 1, ..usual.clone() };
+    other("longer than announced", "damaged", &shorter, &body);
+    let huge = Header { payload_bytes: u32::MAX, ..usual.clone() };
+    other("4 GiB", "too-large", &huge, &body);
+    let wrong = Header { checksum: Some(0), ..usual.clone() };
+    other("checksum 0", "checksum-mismatch", &wrong, &body);
+    vectors
+}
+
+/// Interop forms whose header has fields, some of which a reader must understand.
+pub(crate) fn interop_fields() -> Vec<Vector> {
+    let payload = SMALL.as_bytes();
+    let mut vectors = Vec::new();
+    for (name, codec) in [("zstd", "zstd"), ("lz4", "lz4-frame")] {
+        let body = compressed(codec, payload, None);
+        let of = |fields: Vec<Field>| Header { codec: codec_id(codec), fields, ..header(payload) };
+        let form = |head: &Header| in_frame(&envelope(head, b""), &body);
+        let writer = of(vec![field(FIELD_WRITER, b"w"), field(FIELD_VERSION, &[1])]);
+        let mut row = valid(format!("{name}, a writer and a version"), &writer, &body, payload);
+        row.hex = hex(&form(&writer));
+        vectors.push(row);
+        let (schema, base) = (field(FIELD_SCHEMA, &[1; 8]), field(FIELD_BASE, &[2; 8]));
+        for (what, error, fields) in [
+            ("a schema", "missing-schema", vec![schema.clone()]),
+            ("a base", "missing-base", vec![base.clone()]),
+            ("a schema, then a base", "missing-schema", vec![schema.clone(), base.clone()]),
+            ("a base, then a schema", "missing-base", vec![base, schema.clone()]),
+            ("an unknown critical field", "unknown-field", vec![field(0x80, b"")]),
+        ] {
+            let name = format!("{name}, {what}");
+            vectors.push(invalid(name, error, &form(&of(fields))));
+        }
+        // What else is wrong with it is found before the field, or is not looked at.
+        let encoded = Header { encoding: Some(EncodingId(0x12)), ..of(vec![schema.clone()]) };
+        let name_of = |what: &str| format!("{name}, a schema and {what}");
+        vectors.push(invalid(name_of("an encoding"), "unknown-encoding", &form(&encoded)));
+        let huge = Header { payload_bytes: u32::MAX, ..of(vec![schema]) };
+        vectors.push(invalid(name_of("4 GiB"), "missing-schema", &form(&huge)));
+    }
+    vectors
+}
+
 pub(crate) fn interop() -> Vec<Vector> {
     let medium = medium();
     let payload = medium.as_bytes();

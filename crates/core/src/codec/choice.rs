@@ -142,8 +142,8 @@ fn range(text: &str) -> Option<(&str, &str)> {
 /// One level: a number, or a word that the codec has for it.
 fn parse_level(codec: &str, text: &str) -> Option<i32> {
     match (codec, text) {
-        ("lz4", "fast") => Some(LZ4_FAST),
-        ("lz4", "high") => Some(LZ4_HIGH),
+        ("lz4" | "lz4-frame", "fast") => Some(LZ4_FAST),
+        ("lz4" | "lz4-frame", "high") => Some(LZ4_HIGH),
         _ => text.parse().ok(),
     }
 }

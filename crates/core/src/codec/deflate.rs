@@ -12,14 +12,12 @@ use crate::codec::{
 };
 use crate::dictionary::Dictionary;
 
-mod gzip;
 mod libdeflate;
-mod zlib_rs;
+mod zlib;
 
-/// The versions of the libraries' crates, which they do not tell; a test compares them with the
-/// lock file.
+/// The version of the library's crate, which it does not tell; a test compares it with the lock
+/// file.
 pub(super) const LIBDEFLATE_VERSION: &str = "1.26.1";
-pub(super) const ZLIB_RS_VERSION: &str = "0.6.8";
 
 /// What is around the compressed blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +33,7 @@ enum Wrapper {
 #[derive(Debug, Clone, Copy)]
 enum Library {
     Libdeflate,
-    ZlibRs,
+    Zlib,
 }
 
 /// A registry row.
@@ -65,24 +63,24 @@ macro_rules! row {
 }
 
 row!(GZIP_LIBDEFLATE, 0x13, "gzip-libdeflate", Gzip, Libdeflate, "gzip by libdeflate: faster");
-row!(GZIP, 0x13, "gzip", Gzip, ZlibRs, "gzip by zlib-rs: the common baseline");
+row!(GZIP, 0x13, "gzip", Gzip, Zlib, "gzip by zlib: the common baseline");
 row!(ZLIB_LIBDEFLATE, 0x14, "zlib-libdeflate", Zlib, Libdeflate, "zlib by libdeflate: faster");
-row!(ZLIB, 0x14, "zlib", Zlib, ZlibRs, "zlib by zlib-rs: the common baseline");
+row!(ZLIB, 0x14, "zlib", Zlib, Zlib, "zlib by zlib: the common baseline");
 row!(RAW_LIBDEFLATE, 0x15, "deflate-libdeflate", Raw, Libdeflate, "DEFLATE by libdeflate: faster");
-row!(RAW, 0x15, "deflate", Raw, ZlibRs, "DEFLATE by zlib-rs, without wrapper or checksum");
+row!(RAW, 0x15, "deflate", Raw, Zlib, "DEFLATE by zlib, without wrapper or checksum");
 
 impl Library {
     const fn version(self) -> fn() -> String {
         match self {
             Library::Libdeflate => || format!("libdeflate {LIBDEFLATE_VERSION}"),
-            Library::ZlibRs => || format!("zlib-rs {ZLIB_RS_VERSION}"),
+            Library::Zlib => zlib::version,
         }
     }
 
     const fn levels(self) -> Levels {
         let max = match self {
             Library::Libdeflate => 12,
-            Library::ZlibRs => 9,
+            Library::Zlib => 9,
         };
         Levels { min: 1, max, default: 6, slow_from: max + 1 }
     }
@@ -96,7 +94,7 @@ impl Codec for Deflate {
     fn compress_bound(&self, length: usize) -> usize {
         match self.library {
             Library::Libdeflate => libdeflate::compress_bound(self.wrapper, length),
-            Library::ZlibRs => zlib_rs::compress_bound(length),
+            Library::Zlib => zlib::compress_bound(length),
         }
     }
 
@@ -110,9 +108,7 @@ impl Codec for Deflate {
             Library::Libdeflate => {
                 Box::new(libdeflate::LibdeflateCompressor::new(self.info, self.wrapper, level)?)
             }
-            Library::ZlibRs => {
-                Box::new(zlib_rs::ZlibCompressor::new(self.info, self.wrapper, level))
-            }
+            Library::Zlib => Box::new(zlib::ZlibCompressor::new(self.info, self.wrapper, level)?),
         })
     }
 
@@ -125,7 +121,7 @@ impl Codec for Deflate {
             Library::Libdeflate => {
                 Box::new(libdeflate::LibdeflateDecompressor::new(self.info, self.wrapper)?)
             }
-            Library::ZlibRs => Box::new(zlib_rs::ZlibDecompressor::new(self.info, self.wrapper)),
+            Library::Zlib => Box::new(zlib::ZlibDecompressor::new(self.info, self.wrapper)?),
         })
     }
 }

@@ -18,14 +18,18 @@ use crate::dictionary::{Dictionary, Purpose};
 mod library;
 mod walk;
 
+pub(super) use library::version;
 use library::{FastState, HighDictionary, HighState};
+
+/// The levels of blocks, and of the frames that are made of them.
+pub(super) const LEVELS: Levels = Levels { min: -64, max: 12, default: 1, slow_from: 13 };
 
 static INFO: CodecInfo = CodecInfo {
     id: CodecId(0x12),
     name: "lz4",
     summary: "LZ4 block: 1 and below fast, 2 to 12 high compression, decodes fastest of all",
     library: library::version,
-    levels: Levels { min: -64, max: 12, default: 1, slow_from: 13 },
+    levels: LEVELS,
     dictionary_use: DictionaryUse::HighLevels,
     since: "0.1.0",
     until: None,

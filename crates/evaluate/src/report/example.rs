@@ -355,7 +355,7 @@ fn finished(
         versions: vec![
             Version { name: "cinch".to_owned(), version: "0.1.0".to_owned() },
             Version { name: "libzstd".to_owned(), version: "1.5.7".to_owned() },
-            Version { name: "zlib-rs".to_owned(), version: "0.5.2".to_owned() },
+            Version { name: "zlib".to_owned(), version: "1.3.1".to_owned() },
         ],
     };
     refresh(&mut evaluation);

@@ -10,7 +10,7 @@ use std::ptr::{self, NonNull};
 
 use libdeflate_sys as library;
 
-use super::{Wrapper, zlib_rs};
+use super::{Wrapper, zlib};
 use crate::codec::named::Named;
 use crate::codec::{
     CodecInfo, CompressError, Compressor, DecompressError, Decompressor, SetupError,
@@ -28,6 +28,10 @@ thread_local! {
 }
 
 /// An allocation function that counts, since the library does not say how large a context is.
+///
+/// # Safety
+///
+/// None of its own: it is `unsafe` only because the library's type for it is.
 unsafe extern "C" fn counting_malloc(size: usize) -> *mut c_void {
     ALLOCATED_BYTES.set(ALLOCATED_BYTES.get() + size);
     // SAFETY: malloc takes any size.
@@ -145,9 +149,12 @@ impl LibdeflateDecompressor {
     /// context for it, which only a call that fails anyway pays for.
     #[cold]
     fn longer_or_cut(&self, input: &[u8], output: &mut [u8]) -> DecompressError {
-        let mut other = zlib_rs::ZlibDecompressor::new(self.info, self.wrapper);
-        let verdict = other.decompress(input, output);
-        verdict.err().unwrap_or_else(|| self.named.too_long(output.len()))
+        let verdict = zlib::ZlibDecompressor::new(self.info, self.wrapper)
+            .map(|mut other| other.decompress(input, output));
+        match verdict {
+            Ok(Err(error)) => error,
+            Ok(Ok(_)) | Err(_) => self.named.too_long(output.len()),
+        }
     }
 }
 

@@ -66,7 +66,7 @@ unsafe extern "C" {
 }
 
 /// The library and its version.
-pub(super) fn version() -> String {
+pub(in crate::codec) fn version() -> String {
     let number = LZ4_versionNumber();
     format!("liblz4 {}.{}.{}", number / 10_000, number / 100 % 100, number % 100)
 }

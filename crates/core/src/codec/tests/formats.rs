@@ -37,7 +37,8 @@ fn every_gzip_header_is_read() {
             other.extend_from_slice(b"a comment\0");
         }
         if flags & 2 != 0 {
-            other.extend_from_slice(&[0, 0]);
+            let check = crc_32(&other) as u16;
+            other.extend_from_slice(&check.to_le_bytes());
         }
         let header_bytes = other.len();
         other.extend_from_slice(&member[10..]);
@@ -54,6 +55,13 @@ fn every_gzip_header_is_read() {
             }
         }
     }
+}
+
+/// The CRC of RFC 1952, bit by bit.
+fn crc_32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 * (crc & 1)))
+    })
 }
 
 #[test]
@@ -128,6 +136,7 @@ const EXAMPLE_TEXT: &[u8] = b"hello hello hello hello";
 const EXAMPLES: &[(&str, &str)] = &[
     ("snappy", "171468656c6c6f20420600"),
     ("lz4", "6868656c6c6f2006005068656c6c6f"),
+    ("lz4-frame", "04224d187440bd0f0000006868656c6c6f2006005068656c6c6fa90f8a3700000000f26b940b"),
     ("gzip", "1f8b0800000000000203cb48cdc9c957c8402701e3513d8d17000000"),
     ("zlib", "78dacb48cdc9c957c8402701680308b1"),
     ("deflate", "cb48cdc9c957c8402701"),
@@ -140,6 +149,85 @@ const EXAMPLES: &[(&str, &str)] = &[
          2f40",
     ),
 ];
+
+#[test]
+fn lz4_frames_have_what_is_promised() {
+    let small = body("lz4-frame", TEXT);
+    // One block, which refers to no other; content size, no checksum, no dictionary id.
+    assert_eq!(small[..6], [0x04, 0x22, 0x4D, 0x18, 0x68, 0x40]);
+    assert_eq!(small[6..14], (TEXT.len() as u64).to_le_bytes());
+    assert_eq!(small[small.len() - 4..], [0; 4]);
+    // The block is that of the bare form at the same level, where there is only one.
+    let medium = samples::json(20_000, 4);
+    for level in [-64, -2, -1, 0, 1, 2, 9, 12] {
+        let frame = compressed(codec_named("lz4-frame").unwrap(), level, &medium);
+        let block = compressed(codec_named("lz4").unwrap(), level, &medium);
+        assert_eq!(frame[19..frame.len() - 4], block, "{level}");
+    }
+    // Linked blocks of 64 KiB find what the block before them had.
+    let noise = samples::noise(50_000, 6).repeat(4);
+    let long = body("lz4-frame", &noise);
+    assert_eq!(long[4..6], [0x48, 0x40]);
+    assert!(long.len() < 52_000, "{}", long.len());
+    // Nothing has no size, which would be read as an unknown one.
+    assert_eq!(body("lz4-frame", b""), b"\x04\x22\x4D\x18\x60\x40\x82\0\0\0\0");
+}
+
+#[test]
+fn foreign_lz4_frames_are_read() {
+    let codec = codec_named("lz4-frame").unwrap();
+    let read = |header: &[u8], blocks: &[&[u8]], length| {
+        let frame = [&b"\x04\x22\x4D\x18"[..], header, &blocks.concat()].concat();
+        decompressed(codec, &frame, length)
+    };
+    let (raw, end) = (&b"\x05\0\0\x80hello"[..], &[0; 4][..]);
+    let hello = Ok(&b"hello"[..]);
+    let damaged = Err(DecompressError::Corrupt { codec: "lz4-frame" });
+    // Blocks without content, stored and compressed, before and after all that there is.
+    for blocks in [
+        &[raw, end][..],
+        &[b"\0\0\0\x80", raw, end],
+        &[raw, b"\0\0\0\x80", end],
+        &[b"\x01\0\0\0\0", raw, b"\x01\0\0\0\0", end],
+    ] {
+        for header in [b"\x60\x40\x82", b"\x40\x40\xC0", b"\x60\x70\x73", b"\x40\x70\xDF"] {
+            assert_eq!(read(header, blocks, 5).as_deref(), hello, "{header:x?}");
+        }
+    }
+    // The first is of version 1; the others are of none, or have bits that mean nothing yet.
+    for header in [b"\x20\x40\x03", b"\xA0\x40\x0F", b"\x62\x40\xF0", b"\x60\x30\xD4"] {
+        assert_eq!(read(header, &[raw, end], 5), damaged, "{header:x?}");
+    }
+    assert_eq!(read(b"\x60\x40\x83", &[raw, end], 5), damaged, "the header's checksum");
+    let sized = |size, check| [&b"\x68\x40"[..], &u64::to_le_bytes(size), &[check]].concat();
+    assert_eq!(read(&sized(5, 0x61), &[raw, end], 5).as_deref(), hello);
+    assert_eq!(read(&sized(0, 0x05), &[raw, end], 5).as_deref(), hello, "0 is unknown");
+    assert_eq!(read(&sized(6, 0x59), &[raw, end], 5), damaged);
+    assert_eq!(read(&sized(1 << 62, 0x0A), &[raw, end], 5), damaged);
+    // Both checksums, right and wrong.
+    let checksum = &b"\xF9\x77\0\xFB"[..];
+    let blocks = [raw, checksum, end, checksum];
+    assert_eq!(read(b"\x74\x40\xBD", &blocks, 5).as_deref(), hello);
+    for wrong in [1, 3] {
+        let mut blocks = blocks;
+        blocks[wrong] = b"\xF8\x77\0\xFB";
+        assert_eq!(read(b"\x74\x40\xBD", &blocks, 5), damaged);
+    }
+    // A match into the block before is right where blocks are linked.
+    let linked = [&b"\x06\0\0\x80hello "[..], b"\x09\0\0\0\x08\x06\0\x50hello", end];
+    let got = read(b"\x40\x40\xC0", &linked, 23);
+    assert_eq!(got.as_deref(), Ok(&b"hello hello hello hello"[..]));
+    assert_eq!(read(b"\x60\x40\x82", &linked, 23), damaged);
+    // A dictionary's id, which may be 0 and then names none.
+    let needs = Err(DecompressError::NeedsDictionary { codec: "lz4-frame", id: 70_000 });
+    assert_eq!(read(b"\x61\x40\x70\x11\x01\0\xF5", &[raw, end], 5), needs);
+    assert_eq!(read(b"\x61\x40\0\0\0\0\xA0", &[raw, end], 5).as_deref(), hello);
+    // Skippable and legacy frames have other magics.
+    for frame in [&b"\x50\x2A\x4D\x18\x01\0\0\0x"[..], b"\x02\x21\x4C\x18\x06\0\0\0\x50hello"] {
+        assert_eq!(decompressed(codec, frame, 0), damaged);
+        assert_eq!(decompressed(codec, frame, 5), damaged);
+    }
+}
 
 #[test]
 fn lzma2_picks_the_smallest_dictionary() {
@@ -174,10 +262,7 @@ fn what_does_not_shrink_grows_by_little() {
         for level in telling_levels(*codec) {
             let name = codec.info().name;
             let grown = compressed(*codec, level, &noise).len() - noise.len();
-            // Level 1 of zlib-rs has one code table for everything and no uncompressed blocks.
-            let is_quick = level == 1 && ["gzip", "zlib", "deflate"].contains(&name);
-            let limit = if is_quick { noise.len() / 16 } else { 420 };
-            assert!(grown < limit, "{name}:{level} adds {grown} bytes");
+            assert!(grown < 420, "{name}:{level} adds {grown} bytes");
         }
     }
 }

@@ -79,6 +79,26 @@ fn a_hostile_lzma2_dictionary_byte_allocates_nothing() {
 }
 
 #[test]
+fn a_hostile_lz4_frame_allocates_its_largest_block_and_no_more() {
+    let mut decompressor = codec_named("lz4-frame").unwrap().decompressor(None).unwrap();
+    let mut held = Vec::new();
+    // Blocks of up to 64 KiB and 4 MiB, the last with a content size of 4 EiB and a block of 2 GiB.
+    for header in [
+        &b"\x40\x40\xC0"[..],
+        b"\x40\x70\xDF",
+        b"\x68\x40\0\0\0\0\0\0\0\x40\x0A",
+        b"\x40\x70\xDF\xFF\xFF\xFF\x7F",
+        b"\x40\x70\xDF\xFF\xFF\xFF\xFF",
+    ] {
+        let frame = [&b"\x04\x22\x4D\x18"[..], header].concat();
+        let got = decompressor.decompress(&frame, &mut [0; 10]);
+        assert_eq!(got, Err(DecompressError::Corrupt { codec: "lz4-frame" }));
+        held.push(decompressor.memory_bytes());
+    }
+    assert!(held[0] < 260 << 10 && held[1..].iter().all(|&bytes| bytes < 9 << 20), "{held:?}");
+}
+
+#[test]
 fn a_hostile_window_allocates_nothing() {
     // A standard and a bare zstd frame of one byte, both with a window of 3.75 TiB.
     for (name, body) in [

@@ -64,15 +64,49 @@ fn a_reused_context_writes_what_a_new_one_does() {
 #[test]
 fn fast_lz4_is_the_same_after_thousands_of_payloads() {
     // Its table is kept between calls until an index would overflow 16 bits.
-    let codec = codec_named("lz4").unwrap();
-    let mut random = samples::Random::new(8);
-    for level in [-3, 1, 2, 9] {
-        let mut compressor = codec.compressor(level, None).unwrap();
-        for seed in 0..2_000 {
-            let payload = samples::json(50 + random.below(3_000), seed);
-            let body = compressed_by(codec, compressor.as_mut(), &payload);
-            assert!(body == compressed(codec, level, &payload), "lz4:{level}, payload {seed}");
+    for name in ["lz4", "lz4-frame"] {
+        let codec = codec_named(name).unwrap();
+        let mut random = samples::Random::new(8);
+        for level in [-3, 1, 2, 9] {
+            let mut compressor = codec.compressor(level, None).unwrap();
+            for seed in 0..2_000 {
+                let payload = samples::json(50 + random.below(3_000), seed);
+                let body = compressed_by(codec, compressor.as_mut(), &payload);
+                let fresh = compressed(codec, level, &payload);
+                assert!(body == fresh, "{name}:{level}, payload {seed}");
+            }
         }
+    }
+}
+
+#[test]
+fn linked_lz4_blocks_are_the_same_after_many_payloads() {
+    // Payloads of one block and of several, which use the fast compressor's table differently.
+    let codec = codec_named("lz4-frame").unwrap();
+    let mut random = samples::Random::new(9);
+    let mut decompressor = codec.decompressor(None).unwrap();
+    for level in [-3, 1, 2, 9, 12] {
+        let mut compressor = codec.compressor(level, None).unwrap();
+        for seed in 0..60 {
+            let payload = samples::json(50 + random.below([3_000, 400_000][seed % 2]), seed as u64);
+            let body = compressed_by(codec, compressor.as_mut(), &payload);
+            assert!(body == compressed(codec, level, &payload), "{level}, payload {seed}");
+            let mut back = vec![0; payload.len()];
+            decompressor.decompress_exact(&body, &mut back).unwrap();
+            assert!(back == payload);
+        }
+    }
+}
+
+#[test]
+fn a_buffer_of_exactly_the_size_is_enough_for_an_lz4_frame() {
+    let codec = codec_named("lz4-frame").unwrap();
+    for (kind, payload) in samples::all() {
+        let body = compressed(codec, 1, &payload);
+        let mut room = vec![0; body.len()];
+        let got = codec.compressor(1, None).unwrap().compress(&payload, &mut room);
+        assert_eq!(got, Ok(body.len()), "{kind}");
+        assert!(room == body, "{kind}");
     }
 }
 
@@ -153,7 +187,7 @@ fn a_buffer_too_small_to_compress_into_is_an_error_and_no_more() {
 
 #[test]
 fn a_buffer_short_by_a_byte_is_never_written_as_if_whole() {
-    // zlib-rs once did (its issue 455); small payloads of every shape, at every level.
+    // A library once did; small payloads of every shape, at every level.
     let mut random = samples::Random::new(19);
     let payloads: Vec<Vec<u8>> = (0..16)
         .map(|seed| {
