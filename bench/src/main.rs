@@ -1,0 +1,80 @@
+//! `cargo xtask bench`: our calls beside the bare libraries and the peers, always in one run.
+//!
+//! Every bench verifies what it measures before it measures it, and reports a ratio or a difference
+//! to something that ran in the same minute on the same machine. No test has a threshold of time:
+//! the smoke tests run the same code with tiny counts, for its results only.
+
+mod bare;
+mod clock;
+mod contest;
+mod corpora;
+mod encodings;
+mod failure;
+mod json;
+mod machine;
+mod overhead;
+mod pack;
+mod paired;
+mod payloads;
+#[cfg(feature = "peers")]
+mod peers;
+mod random;
+mod ratios;
+mod side;
+#[cfg(test)]
+mod smoke;
+mod statistics;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Outcome;
+
+/// Benchmarks of cinch: run them with `cargo xtask bench`.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench")]
+struct Arguments {
+    #[command(subcommand)]
+    bench: Option<Bench>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// Our codec calls against the bare libraries (the default)
+    Overhead(overhead::Arguments),
+    /// Our JSON parsers and writer against those of serde_json, simd-json and sonic-rs
+    Json(json::Arguments),
+    /// Our binary encodings against those of rmp-serde and ciborium
+    Encodings(encodings::Arguments),
+    /// What an envelope costs beside zstd, xxh64 and memcpy
+    Pack(pack::Arguments),
+    /// Compressed sizes, exactly, against bench/expected/ratios.csv
+    Ratios(ratios::Arguments),
+    /// One side of one row, a number of times: what `overhead --callgrind` runs under valgrind
+    #[command(hide = true)]
+    One(overhead::OneArguments),
+}
+
+fn main() -> ExitCode {
+    let bench = Arguments::parse().bench.unwrap_or(Bench::Overhead(overhead::Arguments::default()));
+    match run(&bench) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(bench: &Bench) -> Outcome {
+    match bench {
+        Bench::Overhead(arguments) => overhead::run(arguments),
+        Bench::Json(arguments) => json::run(arguments),
+        Bench::Encodings(arguments) => encodings::run(arguments),
+        Bench::Pack(arguments) => pack::run(arguments),
+        Bench::Ratios(arguments) => ratios::run(arguments),
+        Bench::One(arguments) => overhead::run_one(arguments),
+    }
+}

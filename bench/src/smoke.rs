@@ -1,0 +1,29 @@
+//! Every bench with tiny counts, so that `cargo test` keeps them compiling, their results right and
+//! the expected sizes up to date. No time is looked at: a machine that tests is never quiet.
+
+use crate::{encodings, json, overhead, pack, ratios};
+
+#[test]
+fn our_calls_and_the_bare_ones_agree() {
+    overhead::smoke().unwrap();
+}
+
+#[test]
+fn parsers_and_writers_agree() {
+    json::smoke().unwrap();
+}
+
+#[test]
+fn encodings_and_their_peers_read_each_other() {
+    encodings::smoke().unwrap();
+}
+
+#[test]
+fn packing_is_the_bare_codec_in_an_envelope() {
+    pack::smoke().unwrap();
+}
+
+#[test]
+fn compressed_sizes_are_as_expected() {
+    ratios::smoke().unwrap();
+}
