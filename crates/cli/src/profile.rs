@@ -25,8 +25,9 @@ pub fn read(arguments: &ProfileArguments) -> Result<Profile, Failure> {
         return read_file(path);
     }
     let name = arguments.encoding.as_deref().unwrap_or("verbatim");
-    let encoding = encoding_named(name)
-        .ok_or_else(|| ProfileError::UnknownEncoding { name: name.to_owned() })?;
+    let encoding = encoding_named(name).ok_or_else(|| {
+        Failure::Argument(ProfileError::UnknownEncoding { name: name.to_owned() }.to_string())
+    })?;
     let codec = CodecChoice::parse(arguments.codec.as_deref().unwrap_or("zstd"))?;
     let mut profile = Profile::new(encoding, codec);
     profile.dictionary = arguments.dictionary.as_deref().map(read_dictionary).transpose()?;

@@ -19,18 +19,15 @@ impl Bar {
     /// A bar that is not shown until a stage begins.
     pub fn new(choice: ProgressChoice) -> Bar {
         let is_shown = choice == ProgressChoice::Auto && stderr().is_terminal();
-        let bar = ProgressBar::with_draw_target(
-            Some(0),
-            if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() },
-        );
+        let target =
+            if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_style(style("{spinner} reading {msg}"));
         Bar { bar }
     }
 
     /// Shows how much was read, while nobody knows how much there is.
     pub fn reading(&self, payloads: u64, bytes: u64) {
-        if self.bar.length() != Some(0) || payloads == 0 {
-            self.bar.set_style(style("{spinner} reading {msg}"));
-        }
         self.bar.set_message(format!("{payloads} payloads, {} MB", bytes / 1_000_000));
         self.bar.tick();
     }

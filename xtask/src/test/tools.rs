@@ -34,6 +34,12 @@ const TOOLS: &[Tool] = &[
         probes: &[&["chromium", "--version"], &["chromium-browser", "--version"]],
         package: "chromium",
     },
+    Tool {
+        name: "mvn",
+        needed_for: "the reader of Smile, which only Java has",
+        probes: &[&["mvn", "--version"]],
+        package: "maven default-jdk-headless",
+    },
 ];
 
 pub(crate) fn check() -> Outcome {

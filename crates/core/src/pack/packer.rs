@@ -12,7 +12,9 @@ use crate::encoding::{DocumentEncoding, Engine, Refusal};
 use crate::envelope::{Header, checksum, looks_like_envelope};
 use crate::json;
 use crate::limits::PAYLOAD_BYTES_MAX;
-use crate::pack::{Unpacker, encoded_bytes_max, is_worth_packing, reason_to_leave};
+use crate::pack::{
+    Unpacker, encoded_bytes_max, is_worth_packing, looks_like_interop, reason_to_leave,
+};
 use crate::profile::{Profile, VerifyOnPack};
 
 /// One payload in this many is verified when verification is sampled.
@@ -57,7 +59,8 @@ pub enum Outcome {
         /// Why it was packed verbatim instead of in the profile's encoding, if it was.
         not_encoded: Option<NotEncoded>,
     },
-    /// It started like an envelope and was wrapped in one, uncompressed.
+    /// It started like an envelope, or like the interop form of one, and was wrapped in one,
+    /// uncompressed.
     Wrapped,
     /// It is stored as it is.
     Plain(PlainReason),
@@ -141,7 +144,7 @@ impl Packer {
             return Err(PackError::TooLarge { limit: PAYLOAD_BYTES_MAX, got: payload.len() });
         }
         self.count += 1;
-        if looks_like_envelope(payload) {
+        if looks_like_envelope(payload) || looks_like_interop(payload) {
             wrap(payload, out);
             return Ok(Outcome::Wrapped);
         }

@@ -129,7 +129,10 @@ fn what_is_not_worth_packing_stays_plain() {
 #[test]
 fn a_look_alike_is_wrapped_and_comes_back() {
     let envelope = packed_cart();
-    for payload in [&b"\xC1\x9E"[..], b"\xC1\x9E\x90", b"\xC1\x9E\x90\x8Bjunk", &envelope] {
+    let interop = [&INTEROP_MAGIC[..], CART].concat();
+    let payloads =
+        [&b"\xC1\x9E"[..], b"\xC1\x9E\x90", b"\xC1\x9E\x90\x8Bjunk", &envelope, &interop];
+    for payload in payloads {
         let (out, outcome) = pack(&profile("verbatim", "zstd"), payload);
         assert_eq!(outcome, Outcome::Wrapped);
         assert_eq!(read(&out).unwrap(), payload);

@@ -6,7 +6,7 @@ use cinch_core::envelope::Header;
 use cinch_core::pack::{Packer, is_worth_packing, reason_to_leave};
 use cinch_core::profile::{Profile, VerifyOnPack};
 
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Payload};
 use crate::measure::runner::{From, Run, Runner, Steps};
 use crate::measure::timing::timed;
 use crate::measure::tracked::{Sizes, Stage, Times, Tracked};
@@ -109,6 +109,55 @@ impl Stored {
     }
 }
 
+/// What one stage found of one candidate, until it is complete.
+#[derive(Default)]
+struct Taken {
+    sizes: Vec<Sizes>,
+    times: Vec<Times>,
+    refused: u64,
+    refusal: Option<String>,
+    failures: u64,
+    failure: Option<String>,
+}
+
+impl Taken {
+    fn add(&mut self, index: usize, payload: &Payload, run: &Run, stored: &mut Stored) {
+        self.sizes.push(Sizes {
+            payload: index,
+            bytes_in: payload.bytes.len(),
+            bytes_out: run.bytes_out,
+            packed_bytes: stored.bytes(&payload.bytes, run),
+        });
+    }
+
+    fn judge(&mut self, verdict: &Verdict, describe: impl FnOnce() -> String) {
+        match verdict {
+            Verdict::Fine => {}
+            Verdict::Refused(reason) => {
+                self.refused += 1;
+                self.refusal.get_or_insert_with(|| format!("{}: {reason}", describe()));
+            }
+            Verdict::Failed(reason) => {
+                self.failures += 1;
+                self.failure.get_or_insert_with(|| format!("{}: {reason}", describe()));
+            }
+        }
+    }
+
+    /// Puts these sizes and verdicts, and times if there are any, in place of the earlier ones.
+    /// A failure of any stage stays one.
+    fn replace(self, tracked: &mut Tracked) {
+        tracked.sizes = self.sizes;
+        if !self.times.is_empty() {
+            tracked.times = self.times;
+        }
+        tracked.refused = self.refused;
+        tracked.refusal = self.refusal;
+        tracked.failures += self.failures;
+        tracked.failure = tracked.failure.take().or(self.failure);
+    }
+}
+
 /// Sizes `payloads` with one candidate; `timed_too` keeps the times of the single pass.
 fn size_one(
     corpus: &Corpus,
@@ -120,28 +169,28 @@ fn size_one(
 ) {
     let runner = Runner::new(&tracked.candidate, from);
     let (Ok(mut runner), Some(mut stored)) = (runner, Stored::new(tracked)) else {
-        tracked.count(&Verdict::Failed("its context could not be made".to_owned()), String::new);
+        tracked.failures += 1;
+        tracked.failure.get_or_insert_with(|| "its context could not be made".to_owned());
         return;
     };
-    tracked.begin_sizes();
+    let mut taken = Taken::default();
     for &index in payloads {
         if watch.stopped() {
             break;
         }
         let payload = &corpus.payloads[index];
         let run = runner.run(payload, true);
-        tracked.count(&run.verdict, || corpus.describe(index));
-        tracked.sizes.push(Sizes {
-            payload: index,
-            bytes_in: payload.bytes.len(),
-            bytes_out: run.bytes_out,
-            packed_bytes: stored.bytes(&payload.bytes, &run),
-        });
+        taken.add(index, payload, &run, &mut stored);
+        taken.judge(&run.verdict, || corpus.describe(index));
         if timed_too {
-            tracked.times.push(Times { payload: index, rounds: vec![run.steps] });
+            taken.times.push(Times { payload: index, rounds: vec![run.steps] });
         }
     }
     tracked.memory_bytes = tracked.memory_bytes.max(runner.memory_bytes());
+    // Cut short, what an earlier stage found on its whole sample says more.
+    if !watch.stopped() || tracked.sizes.is_empty() {
+        taken.replace(tracked);
+    }
 }
 
 /// Stage 1: the sizes of every candidate on a stratified sample. Returns how many payloads it took.
@@ -181,6 +230,7 @@ struct Turn {
     stored: Stored,
     /// Units of progress for each byte of a payload.
     weight: u64,
+    taken: Taken,
 }
 
 /// Stage 2: the finalists take turns, in blocks of payloads, in an order drawn for every block.
@@ -197,7 +247,7 @@ pub fn time_finalists(
     let payloads = choose(corpus, plan.stage2_payloads, plan.stage2_bytes, seed);
     let mut turns: Vec<Turn> = Vec::new();
     for &finalist in finalists {
-        let tracked = &mut all[finalist];
+        let tracked = &all[finalist];
         let runner = Runner::new(&tracked.candidate, from);
         let (Ok(runner), Some(stored)) = (runner, Stored::new(tracked)) else { continue };
         // The unit of progress is a nanosecond of what stage 1 saw, so that the time left is right
@@ -205,13 +255,9 @@ pub fn time_finalists(
         let (bytes_in, _, _) = tracked.bytes();
         let spent: f64 = tracked.per_payload(Steps::sum).iter().sum();
         let weight = (spent / bytes_in.max(1) as f64).ceil() as u64;
-        turns.push(Turn { finalist, runner, stored, weight });
-        tracked.stage = Stage::Times;
-        tracked.times = payloads
-            .iter()
-            .map(|&payload| Times { payload, rounds: Vec::with_capacity(plan.rounds) })
-            .collect();
-        tracked.begin_sizes();
+        let times = |&payload: &usize| Times { payload, rounds: Vec::with_capacity(plan.rounds) };
+        let taken = Taken { times: payloads.iter().map(times).collect(), ..Taken::default() };
+        turns.push(Turn { finalist, runner, stored, weight, taken });
     }
     let bytes: u64 = payloads.iter().map(|&index| corpus.payloads[index].bytes.len() as u64).sum();
     let units: u64 = turns.iter().map(|turn| turn.weight * bytes).sum();
@@ -219,30 +265,24 @@ pub fn time_finalists(
     let mut chooser = Chooser::new(seed, "rounds");
     let mut places: Vec<usize> = (0..payloads.len()).collect();
     let mut order: Vec<usize> = (0..turns.len()).collect();
-    for round in 0..plan.rounds {
+    'rounds: for round in 0..plan.rounds {
         chooser.shuffle(&mut places);
         for block in places.chunks(BLOCK_PAYLOADS) {
             chooser.shuffle(&mut order);
             for &turn in &order {
                 if watch.stopped() {
-                    return payloads.len();
+                    break 'rounds;
                 }
-                let Turn { finalist, runner, stored, weight } = &mut turns[turn];
-                let tracked = &mut all[*finalist];
+                let Turn { runner, stored, weight, taken, .. } = &mut turns[turn];
                 let mut done = 0;
                 for &place in block {
                     let index = payloads[place];
                     let payload = &corpus.payloads[index];
                     let run = runner.run(payload, round == 0);
-                    tracked.add_times(place, &run);
+                    taken.times[place].rounds.push(run.steps);
                     if round == 0 {
-                        tracked.count(&run.verdict, || corpus.describe(index));
-                        tracked.sizes.push(Sizes {
-                            payload: index,
-                            bytes_in: payload.bytes.len(),
-                            bytes_out: run.bytes_out,
-                            packed_bytes: stored.bytes(&payload.bytes, &run),
-                        });
+                        taken.judge(&run.verdict, || corpus.describe(index));
+                        taken.add(index, payload, &run, stored);
                     }
                     done += *weight * payload.bytes.len() as u64;
                 }
@@ -250,8 +290,14 @@ pub fn time_finalists(
             }
         }
     }
-    for Turn { finalist, runner, .. } in &turns {
-        all[*finalist].memory_bytes = all[*finalist].memory_bytes.max(runner.memory_bytes());
+    for Turn { finalist, runner, taken, .. } in turns {
+        let tracked = &mut all[finalist];
+        tracked.memory_bytes = tracked.memory_bytes.max(runner.memory_bytes());
+        // Cut short in its first round, what stage 1 found says more.
+        if taken.sizes.len() == payloads.len() {
+            tracked.stage = Stage::Times;
+            taken.replace(tracked);
+        }
     }
     payloads.len()
 }
@@ -294,6 +340,7 @@ pub fn check_rest(
     for sizes in &tracked.sizes {
         is_done[sizes.payload] = true;
     }
+    let mut taken = Taken::default();
     let rest = is_done.iter().filter(|&&done| !done).count();
     if rest > 0 {
         watch.progress.begin("checking the rest", rest as u64);
@@ -306,8 +353,10 @@ pub fn check_rest(
             break;
         }
         let run = runner.run(payload, true);
-        tracked.count(&run.verdict, || corpus.describe(index));
+        taken.judge(&run.verdict, || corpus.describe(index));
         watch.progress.advance(1);
     }
+    tracked.failures += taken.failures;
+    tracked.failure = tracked.failure.take().or(taken.failure);
     tracked.failures == 0
 }

@@ -4,7 +4,7 @@
 //! factors are all made of them.
 
 use crate::candidate::Candidate;
-use crate::measure::runner::{From, Run, Steps, Verdict};
+use crate::measure::runner::{From, Steps};
 use crate::model::Nanoseconds;
 use crate::statistics::{median, percentile};
 
@@ -95,33 +95,6 @@ impl Tracked {
             failure: None,
             eliminated_by: None,
         }
-    }
-
-    /// Counts a verdict; `describe` names the payload.
-    pub fn count(&mut self, verdict: &Verdict, describe: impl FnOnce() -> String) {
-        match verdict {
-            Verdict::Fine => {}
-            Verdict::Refused(reason) => {
-                self.refused += 1;
-                self.refusal.get_or_insert_with(|| format!("{}: {reason}", describe()));
-            }
-            Verdict::Failed(reason) => {
-                self.failures += 1;
-                self.failure.get_or_insert_with(|| format!("{}: {reason}", describe()));
-            }
-        }
-    }
-
-    /// Forgets sizes and verdicts, before a stage that takes them on more payloads.
-    pub fn begin_sizes(&mut self) {
-        self.sizes.clear();
-        self.refused = 0;
-        self.refusal = None;
-    }
-
-    /// Adds a round of one payload, the payloads of a round in any order.
-    pub fn add_times(&mut self, place: usize, run: &Run) {
-        self.times[place].rounds.push(run.steps);
     }
 
     /// Bytes of the sized payloads: in, out and packed.
