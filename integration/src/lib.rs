@@ -1,0 +1,25 @@
+//! What the black-box tests share: starting the binary, folders for its files, and readers of what
+//! it writes that were written from the specification and not from its code.
+//!
+//! Nothing here links a crate of ours. A test knows what a user knows: arguments, files, pipes and
+//! exit statuses.
+
+mod binary;
+mod cinch;
+mod envelope;
+mod evaluation;
+mod folder;
+mod json_text;
+mod payloads;
+mod peer;
+mod terminal;
+
+pub use binary::binary;
+pub use cinch::{Cinch, Ran, Started, cinch};
+pub use envelope::{Envelope, records};
+pub use evaluation::{evaluate, figure, trial, trial_names};
+pub use folder::Folder;
+pub use json_text::{Token, same_text, same_value, tokens};
+pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise};
+pub use peer::{Peer, chromium, maven, python, repository};
+pub use terminal::Terminal;
