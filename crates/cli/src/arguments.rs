@@ -10,7 +10,8 @@ const ABOUT: &str = "Measure which encoding and codec fit your payloads, and pac
 const AFTER_HELP: &str = "\
 Exit status:
   0  done                     2  wrong arguments
-  1  failed                   3  done, but some input was skipped or did not come back";
+  1  failed                   3  done, but input was skipped or did not come back, or the run was
+                                 cut short";
 
 /// The command line.
 #[derive(Debug, Parser)]

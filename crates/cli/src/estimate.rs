@@ -9,18 +9,19 @@ use cinch_evaluate::report::human;
 use crate::Done;
 use crate::arguments::EstimateArguments;
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::{Place, write_whole};
 use crate::progress::Bar;
-use crate::{interrupt, profile, sources};
+use crate::{profile, sources};
 
 /// Estimates.
 pub fn run(arguments: &EstimateArguments) -> Result<Done, Failure> {
     let profile = profile::read(&arguments.profile)?;
-    let stop = interrupt::flag();
+    let interrupt = Interrupt::handled();
     let mut bar = Bar::new(arguments.source.progress);
-    let (corpus, name) = sources::read(&arguments.source, &bar, &stop)?;
+    let (corpus, name) = sources::read(&arguments.source, &bar, &interrupt)?;
     bar.begin("packing", corpus.payloads.len() as u64);
-    let found = estimate(&corpus, &profile, &stop, || bar.advance(1))?;
+    let found = estimate(&corpus, &profile, &interrupt.stop, || bar.advance(1))?;
     bar.finish();
     let was_skipped = sources::tell_problems(&corpus);
     let json_place = arguments.json.as_deref().map(Place::of);

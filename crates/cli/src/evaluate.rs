@@ -20,9 +20,10 @@ use cinch_evaluate::report::{REPORT_FORMATS, json};
 use crate::Done;
 use crate::arguments::{EvaluateArguments, FromChoice};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::{Place, write_whole};
 use crate::progress::Bar;
-use crate::{interrupt, sources};
+use crate::sources;
 
 /// Where the report goes unless another folder is named.
 const REPORT_FOLDER: &str = "report";
@@ -45,9 +46,9 @@ pub fn run(arguments: &EvaluateArguments) -> Result<Done, Failure> {
     let time_seconds = parse_seconds(&arguments.time).ok_or_else(|| {
         Failure::Argument(format!("{:?} is no time; write 60s or 2m", arguments.time))
     })?;
-    let stop = interrupt::flag();
+    let interrupt = Interrupt::handled();
     let mut bar = Bar::new(arguments.source.progress);
-    let (corpus, name) = sources::read(&arguments.source, &bar, &stop)?;
+    let (corpus, name) = sources::read(&arguments.source, &bar, &interrupt)?;
     let request = Request {
         name: &name,
         goal,
@@ -61,7 +62,7 @@ pub fn run(arguments: &EvaluateArguments) -> Result<Done, Failure> {
         time_seconds,
         seed: arguments.source.seed,
     };
-    let mut watch = Watch { progress: &mut bar, stop: &stop };
+    let mut watch = Watch { progress: &mut bar, stop: &interrupt.stop };
     let evaluation = evaluate(&corpus, &request, &mut watch)?;
     bar.finish();
     let was_skipped = sources::tell_problems(&corpus);

@@ -2,12 +2,14 @@
 //!
 //! They are streamed, so that a million of them take no more memory than one.
 
+use std::sync::atomic::Ordering;
+
 use cinch_generate::{KINDS, Options};
 
 use crate::Done;
 use crate::arguments::GenerateArguments;
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::Interrupt;
 use crate::output::{Output, Place};
 
 /// Writes the payloads.
@@ -21,7 +23,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<Done, Failure> {
             kinds.join(", ")
         ))
     })?;
-    let stop = interrupt::flag();
+    let interrupt = Interrupt::handled();
     let place = arguments.output.clone().map_or(Place::Stdout, Place::File);
     let mut output = Output::open(&place, true)?;
     let options = Options {
@@ -30,7 +32,7 @@ pub fn run(arguments: &GenerateArguments) -> Result<Done, Failure> {
         median_bytes: arguments.median_bytes,
     };
     for mut payload in kind.payloads(options) {
-        if stop.load(std::sync::atomic::Ordering::Relaxed) {
+        if interrupt.stop.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
         }
         payload.push('\n');

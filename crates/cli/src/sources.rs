@@ -5,13 +5,14 @@
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use cinch_evaluate::corpus::{self, Corpus, FieldPath, Format, ReadOptions};
 use cinch_generate::Options;
 
 use crate::arguments::{FormatChoice, SourceArguments};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::progress::Bar;
 
 /// How many carts are generated where no source is named: as many payloads as Uber measured.
@@ -24,7 +25,7 @@ const GENERATED_KIND: &str = "carts";
 pub fn read(
     arguments: &SourceArguments,
     bar: &Bar,
-    stop: &AtomicBool,
+    interrupt: &Interrupt,
 ) -> Result<(Corpus, String), Failure> {
     if arguments.sources.is_empty() {
         return generated(arguments);
@@ -44,14 +45,15 @@ pub fn read(
     };
     let mut progress = |read: corpus::Progress| {
         bar.reading(read.payloads, read.bytes);
-        if stop.load(Ordering::Relaxed) {
+        if interrupt.stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     };
-    let corpus =
-        corpus::read(&arguments.sources, &mut io::stdin().lock(), &options, &mut progress)?;
+    let corpus = interrupt.while_reading(|| {
+        corpus::read(&arguments.sources, &mut io::stdin().lock(), &options, &mut progress)
+    })?;
     Ok((corpus, name(&arguments.sources)))
 }
 
