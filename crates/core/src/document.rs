@@ -203,18 +203,6 @@ impl Document {
         Ok(())
     }
 
-    /// Appends an integer of any width that fits 128 bits less one, in its normal form.
-    #[inline]
-    pub fn push_integer(&mut self, value: i128) -> Result<(), DocumentError> {
-        let node = match (i64::try_from(value), u64::try_from(value)) {
-            (Ok(value), _) => Node::Int(value),
-            (_, Ok(value)) => Node::Uint(value),
-            _ => Node::Decimal(self.push_text(value.to_string().as_bytes())?),
-        };
-        self.push(node);
-        Ok(())
-    }
-
     /// Opens an array or object; its children follow, then [`Document::close`].
     #[inline]
     pub fn open(&mut self, is_object: bool) -> Result<(), DocumentError> {
