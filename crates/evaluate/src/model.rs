@@ -3,10 +3,32 @@
 //!
 //! The names of the fields are the names in the JSON file; they are added to, never changed.
 
+mod against;
+mod behind;
+mod capacity;
+mod link;
+mod run;
+mod trial;
+
 use serde::{Deserialize, Serialize};
 
+pub use against::{AgainstModel, AgainstTrial};
+pub use behind::{BehindModel, BehindRow};
+pub use capacity::{CapacityModel, CapacityRow};
+pub use link::{LinkModel, LinkTrial};
+pub use run::{Noise, Run, StageTwo};
+pub use trial::{
+    Calls, DictionaryCost, FirstCall, HeldOut, Nanoseconds, Paired, Regimes, RoundTrip, Spread,
+    Trial,
+};
+
+/// The shares at which [`Spread`] is told.
+pub const QUANTILES: [f64; 13] =
+    [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0];
+
 /// A whole evaluation.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Evaluation {
     /// The version of this model: raised when a field changes its meaning.
     pub format: u32,
@@ -26,6 +48,16 @@ pub struct Evaluation {
     pub baseline: Reference,
     /// What to use, and why.
     pub recommended: Recommendation,
+    /// The shares at which every `spread` is told.
+    pub quantiles: Vec<f64>,
+    /// The time over a link, where one was given.
+    pub link: Option<LinkModel>,
+    /// Days and money on a disk, where one was given.
+    pub capacity: Option<CapacityModel>,
+    /// The net gain behind a store that compresses already, one for each store that was named.
+    pub behind: Vec<BehindModel>,
+    /// What changed since an older run, where one was given.
+    pub against: Option<AgainstModel>,
     /// How the measurement went.
     pub run: Run,
     /// What decides every random choice.
@@ -35,7 +67,8 @@ pub struct Evaluation {
 }
 
 /// The payloads of an evaluation.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CorpusSummary {
     /// The name in titles: the sources, or what was generated.
     pub name: String,
@@ -51,6 +84,12 @@ pub struct CorpusSummary {
     pub seen_bytes: u64,
     /// How many kept payloads are exact copies of an earlier one.
     pub duplicates: u64,
+    /// How many groups of near-duplicates there are, a payload without any being its own.
+    pub groups: u64,
+    /// How many payloads the largest group has.
+    pub largest_group: u64,
+    /// Which payloads trained, chose and reported.
+    pub split: SplitSummary,
     /// Sizes in bytes.
     pub size: SizeSummary,
     /// Payloads by size class.
@@ -61,8 +100,24 @@ pub struct CorpusSummary {
     pub skipped_files: Vec<String>,
 }
 
+/// Which payloads trained, chose and reported. Where there were too few to part, each part is all
+/// of them.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SplitSummary {
+    /// `group`, `order`, or nothing where there was no split.
+    pub by: Option<String>,
+    /// Payloads that trained dictionaries.
+    pub train: u64,
+    /// Payloads that chose the winner.
+    pub select: u64,
+    /// Payloads that the held-out figures are of.
+    pub report: u64,
+}
+
 /// Sizes of payloads in bytes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SizeSummary {
     /// The smallest.
     pub min: u64,
@@ -79,20 +134,59 @@ pub struct SizeSummary {
 }
 
 /// Payloads of about one size.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SizeClass {
-    /// The name, such as `1-4 KiB`.
+    /// The name, such as `1 to 4 KiB`.
     pub name: String,
+    /// The longest payload of the class in bytes; nothing for the last class.
+    pub max_bytes: Option<u64>,
     /// How many payloads.
     pub payloads: u64,
     /// Their bytes.
     pub bytes: u64,
     /// The best trial of this class under the goal; nothing where none pays or was timed.
     pub winner: Option<String>,
+    /// The trials that can't be told from the winner in this class.
+    pub ties: Vec<String>,
+    /// How much better the winner is here than the trial that is recommended overall, as a share
+    /// of the goal's score; 0 where it is the same or tied.
+    pub gain: f64,
+    /// The timed trials on the payloads of this class.
+    pub trials: Vec<ClassTrial>,
+}
+
+/// One trial on the payloads of one size class that were timed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClassTrial {
+    /// The trial's name.
+    pub name: String,
+    /// How many payloads.
+    pub payloads: u64,
+    /// Their bytes as the application sees them.
+    pub bytes_in: u64,
+    /// Their bytes as the codec leaves them.
+    pub bytes_out: u64,
+    /// Their bytes as cinch stores them.
+    pub packed_bytes: u64,
+    /// `bytes_in / bytes_out`.
+    pub ratio: f64,
+    /// Encoded bytes to compressed bytes.
+    pub compress_ns: Nanoseconds,
+    /// Compressed bytes to encoded bytes.
+    pub decompress_ns: Nanoseconds,
+    /// All of packing.
+    pub pack_ns: Nanoseconds,
+    /// All of unpacking.
+    pub unpack_ns: Nanoseconds,
+    /// The goal's score on this class: less is better.
+    pub score: Option<f64>,
 }
 
 /// What could not be read.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ProblemSummary {
     /// How many payloads or files.
     pub count: u64,
@@ -100,98 +194,9 @@ pub struct ProblemSummary {
     pub first: Vec<String>,
 }
 
-/// A time over payloads, in nanoseconds: of each payload's median over the rounds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Nanoseconds {
-    /// The mean.
-    pub mean: f64,
-    /// Half are at most this.
-    pub p50: f64,
-    /// 95 % are at most this.
-    pub p95: f64,
-    /// 99 % are at most this; below 299 payloads this is the maximum (see `p99_is_max`).
-    pub p99: f64,
-}
-
-/// One (encoding, codec, level, dictionary) and what was measured of it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Trial {
-    /// The name, such as `msgpack+zlib:6`.
-    pub name: String,
-    /// The encoding.
-    pub encoding: String,
-    /// The codec.
-    pub codec: String,
-    /// The level.
-    pub level: i32,
-    /// The dictionary's id, or nothing.
-    pub dictionary: Option<String>,
-    /// Whether it only stands there for comparison: doing nothing, gzip -6, zstd -3.
-    pub is_control: bool,
-    /// The last stage it went through: `sizes`, `times` or `whole`.
-    pub stage: String,
-    /// How many payloads the sizes are of.
-    pub payloads: u64,
-    /// Their bytes as the application sees them.
-    pub bytes_in: u64,
-    /// Their bytes as the codec leaves them, in its standard form, without an envelope.
-    pub bytes_out: u64,
-    /// Their bytes as cinch stores them: envelopes, and plain where packing does not pay.
-    pub packed_bytes: u64,
-    /// `bytes_in / bytes_out`: what decides about money.
-    pub ratio: f64,
-    /// The median over payloads of each one's own ratio: what decides about the tail.
-    pub median_ratio: f64,
-    /// What a round trip keeps.
-    pub fidelity: String,
-    /// How many payloads the times are of.
-    pub timed_payloads: u64,
-    /// How often each was timed.
-    pub rounds: u32,
-    /// Whether every `p99` of this trial is the maximum, for want of 299 payloads.
-    pub p99_is_max: bool,
-    /// JSON text to the in-memory value.
-    pub parse_ns: Nanoseconds,
-    /// In-memory value to encoded bytes.
-    pub encode_ns: Nanoseconds,
-    /// Encoded bytes to compressed bytes.
-    pub compress_ns: Nanoseconds,
-    /// Compressed bytes to encoded bytes.
-    pub decompress_ns: Nanoseconds,
-    /// Encoded bytes to the in-memory value.
-    pub decode_ns: Nanoseconds,
-    /// In-memory value to JSON text.
-    pub write_ns: Nanoseconds,
-    /// All that stands between the application and the stored bytes (see `from`).
-    pub pack_ns: Nanoseconds,
-    /// The same on the way back.
-    pub unpack_ns: Nanoseconds,
-    /// A new context and its first call, on a payload of median size.
-    pub first_call_ns: f64,
-    /// The largest spread of a payload's mean time between rounds, as a share of the median.
-    pub round_spread: f64,
-    /// What the contexts hold between calls.
-    pub memory_bytes: u64,
-    /// Payloads that the encoding can't carry; they were packed verbatim.
-    pub refused: u64,
-    /// The first refusal, naming its payload.
-    pub refusal: Option<String>,
-    /// Payloads that did not come back as they were.
-    pub failures: u64,
-    /// The first failure, naming its payload.
-    pub failure: Option<String>,
-    /// The trial's bytes over the baseline's.
-    pub size_factor: f64,
-    /// The trial's time over the baseline's, packing and unpacking together.
-    pub speed_factor: f64,
-    /// What the goal ranks by: less is better.
-    pub score: Option<f64>,
-    /// The rule that took it out, a colon, and why; or nothing.
-    pub eliminated_by: Option<String>,
-}
-
 /// A trial on the front.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct FrontPoint {
     /// The trial's name.
     pub name: String,
@@ -202,7 +207,8 @@ pub struct FrontPoint {
 }
 
 /// A trial that others are compared with.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Reference {
     /// The trial's name.
     pub name: String,
@@ -215,7 +221,8 @@ pub struct Reference {
 }
 
 /// What to use, and why.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Recommendation {
     /// The trial's name.
     pub name: String,
@@ -231,41 +238,43 @@ pub struct Recommendation {
     pub fidelity: String,
     /// The trial that comes next under the goal, if there is one.
     pub runner_up: Option<String>,
+    /// The trials that can't be told from it under the goal, the recommended one left out.
+    pub ties: Vec<String>,
+    /// What would change the choice, as sentences with figures.
+    pub flips: Vec<String>,
+    /// What doing nothing and gzip -6 would cost instead, as sentences with figures.
+    pub costs: Vec<String>,
+    /// Below this many bytes a payload had better stay plain; nothing where all pay.
+    pub min_size_bytes: Option<u64>,
     /// Sentences for people.
     pub reasons: Vec<String>,
     /// The profile file's text.
     pub profile: String,
+    /// The text of a profile with a rule for each size class that another trial wins clearly;
+    /// nothing where none does.
+    pub profile_by_class: Option<String>,
+    /// The files that profiles name beside themselves.
+    pub dictionaries: Vec<DictionaryFile>,
 }
 
-/// How the measurement went.
+/// A dictionary that a profile names.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Run {
-    /// Whether it was cut short, so that some trials have fewer payloads or rounds.
-    pub interrupted: bool,
-    /// How many payloads stage 1 sized.
-    pub stage1_payloads: u64,
-    /// How many trials stage 1 sized.
-    pub stage1_trials: u64,
-    /// How many payloads stage 2 timed.
-    pub stage2_payloads: u64,
-    /// How many trials stage 2 timed.
-    pub stage2_trials: u64,
-    /// How many rounds stage 2 made.
-    pub stage2_rounds: u32,
-    /// How many trials stage 3 ran over the whole corpus.
-    pub stage3_trials: u64,
-    /// Wall time of the three stages in seconds.
-    pub stage_seconds: [f64; 3],
-    /// What the user should know about the measurement.
-    pub notices: Vec<String>,
-    /// The processor, as the system names it.
-    pub processor: String,
-    /// How many logical processors there are.
-    pub processors: u64,
+#[serde(default)]
+pub struct DictionaryFile {
+    /// The file's name, beside the profile.
+    pub file_name: String,
+    /// The id that envelopes carry.
+    pub id: String,
+    /// The SHA-256 of the file.
+    pub sha256: String,
+    /// The file's bytes, written beside the profile and never into the JSON.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
 }
 
 /// A component and its version.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Version {
     /// Its name.
     pub name: String,

@@ -13,8 +13,8 @@ use crate::candidate::Candidate;
 use crate::corpus::Corpus;
 use crate::measure::Stage;
 use crate::model::{
-    CorpusSummary, Evaluation, FrontPoint, ProblemSummary, Recommendation, Reference, Run,
-    SizeClass, SizeSummary, Trial, Version,
+    CorpusSummary, Evaluation, FrontPoint, ProblemSummary, QUANTILES, Recommendation, Reference,
+    Run, SizeClass, SizeSummary, Trial, Version,
 };
 use crate::select;
 use crate::statistics::{P99_COUNT_MIN, percentile};
@@ -62,6 +62,8 @@ pub(super) fn model(mut measured: Measured<'_>) -> Evaluation {
         run: run(&measured),
         seed: measured.request.seed,
         versions: versions(),
+        quantiles: QUANTILES.to_vec(),
+        ..Evaluation::default()
     }
 }
 
@@ -172,6 +174,7 @@ fn trial(measured: &Measured<'_>, index: usize, baseline_share: f64, baseline_ti
         speed_factor: factor(select::time_ns(tracked, from), baseline_time),
         score: (score.is_finite() && !tracked.sizes.is_empty()).then_some(score),
         eliminated_by: tracked.eliminated_by.clone(),
+        ..Trial::default()
     }
 }
 
@@ -202,6 +205,7 @@ fn recommendation(measured: &Measured<'_>) -> Recommendation {
         runner_up: measured.runner_up.map(|index| measured.all[index].candidate.to_string()),
         reasons: reasons::reasons(measured),
         profile: text,
+        ..Recommendation::default()
     }
 }
 
@@ -230,6 +234,7 @@ fn corpus_summary(measured: &Measured<'_>) -> CorpusSummary {
         classes: classes(measured),
         problems: problems(corpus),
         skipped_files: corpus.skipped_files.clone(),
+        ..CorpusSummary::default()
     }
 }
 
@@ -255,6 +260,7 @@ fn classes(measured: &Measured<'_>) -> Vec<SizeClass> {
                 bytes: lengths.iter().map(|&length| length as u64).sum(),
                 winner: reasons::winner_within(measured, &range)
                     .map(|index| measured.all[index].candidate.to_string()),
+                ..SizeClass::default()
             }
         })
         .filter(|class| class.payloads > 0)
@@ -276,6 +282,7 @@ fn run(measured: &Measured<'_>) -> Run {
         notices: reasons::notices(measured),
         processor: processor(),
         processors: std::thread::available_parallelism().map_or(0, |count| count.get() as u64),
+        ..Run::default()
     }
 }
 

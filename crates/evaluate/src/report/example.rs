@@ -95,6 +95,7 @@ pub(super) fn typical() -> Evaluation {
             first: vec!["carts.jsonl:1207: not UTF-8 at byte 88".to_owned()],
         },
         skipped_files: vec!["README.md".to_owned()],
+        ..CorpusSummary::default()
     };
     finished(corpus, trials, "msgpack+zstd:3", "json+zlib:6")
 }
@@ -189,7 +190,8 @@ pub(super) fn nothing_timed() -> Evaluation {
 }
 
 fn class(name: &str, payloads: u64, bytes: u64, winner: Option<&str>) -> SizeClass {
-    SizeClass { name: name.to_owned(), payloads, bytes, winner: winner.map(str::to_owned) }
+    let winner = winner.map(str::to_owned);
+    SizeClass { name: name.to_owned(), payloads, bytes, winner, ..SizeClass::default() }
 }
 
 fn spread(mean: f64) -> Nanoseconds {
@@ -209,38 +211,14 @@ fn trial(name: &str, (encoding, codec, level): (&str, &str, i32), ratio: f64) ->
         encoding: encoding.to_owned(),
         codec: codec.to_owned(),
         level,
-        dictionary: None,
         is_control: codec == "stored" && matches!(encoding, "verbatim" | "json"),
         stage: "sizes".to_owned(),
         payloads: 128,
         bytes_in: 409_600,
-        bytes_out: 0,
-        packed_bytes: 0,
-        ratio: 0.0,
-        median_ratio: 0.0,
         fidelity: "bytes".to_owned(),
-        timed_payloads: 0,
-        rounds: 0,
-        p99_is_max: false,
-        parse_ns: Nanoseconds::default(),
-        encode_ns: Nanoseconds::default(),
-        compress_ns: Nanoseconds::default(),
-        decompress_ns: Nanoseconds::default(),
-        decode_ns: Nanoseconds::default(),
-        write_ns: Nanoseconds::default(),
-        pack_ns: Nanoseconds::default(),
-        unpack_ns: Nanoseconds::default(),
-        first_call_ns: 0.0,
-        round_spread: 0.0,
-        memory_bytes: 0,
-        refused: 0,
-        refusal: None,
-        failures: 0,
-        failure: None,
         size_factor: 1.0,
         speed_factor: 1.0,
-        score: None,
-        eliminated_by: None,
+        ..Trial::default()
     };
     set_ratio(&mut trial, ratio);
     trial
@@ -324,7 +302,6 @@ fn finished(
             encoding: "msgpack".to_owned(),
             codec: "zstd".to_owned(),
             level: 3,
-            dictionary: None,
             fidelity: "value".to_owned(),
             runner_up: Some("smile+zstd:3".to_owned()),
             reasons: vec![
@@ -337,9 +314,9 @@ fn finished(
             profile: "[profile]\nname = \"carts-2026-11\"\nencoding = \"msgpack\"\n\
                       codec = \"zstd\"\nlevel = 3\nmin_size_bytes = 64\nmin_gain = 0.05\n"
                 .to_owned(),
+            ..Recommendation::default()
         },
         run: Run {
-            interrupted: false,
             stage1_payloads: 128,
             stage1_trials: 77,
             stage2_payloads: 512,
@@ -350,6 +327,7 @@ fn finished(
             notices: vec!["Another process used 12 % of the core while stage 2 ran.".to_owned()],
             processor: "AMD EPYC 7B13".to_owned(),
             processors: 2,
+            ..Run::default()
         },
         seed: 20_261_104,
         versions: vec![
@@ -357,6 +335,8 @@ fn finished(
             Version { name: "libzstd".to_owned(), version: "1.5.7".to_owned() },
             Version { name: "zlib".to_owned(), version: "1.3.1".to_owned() },
         ],
+        quantiles: QUANTILES.to_vec(),
+        ..Evaluation::default()
     };
     refresh(&mut evaluation);
     evaluation
