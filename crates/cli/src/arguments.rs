@@ -216,6 +216,9 @@ pub struct UnpackArguments {
     /// input.
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
+    /// The profile whose dictionaries envelopes may name.
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
     /// A dictionary that envelopes may name; may be given more than once.
     #[arg(long = "dictionary", value_name = "FILE")]
     pub dictionaries: Vec<PathBuf>,

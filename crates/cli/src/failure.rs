@@ -93,7 +93,9 @@ pub enum Failure {
 /// What to do about an envelope that can't be unpacked.
 fn hint(error: &UnpackError) -> &'static str {
     match error {
-        UnpackError::MissingDictionary { .. } => " (name its file with --dictionary)",
+        UnpackError::MissingDictionary { .. } => {
+            " (name its file with --dictionary, or its profile with --profile)"
+        }
         UnpackError::UnsupportedVersion { .. }
         | UnpackError::UnknownCodec { .. }
         | UnpackError::UnknownEncoding { .. }

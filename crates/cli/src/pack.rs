@@ -53,6 +53,11 @@ fn interop_packer(profile: &Profile) -> Result<InteropPacker, Failure> {
                 .to_owned(),
         )
     };
+    if !profile.rules.is_empty() {
+        return Err(Failure::Argument(
+            "--interop takes a profile without rules: name the one codec with --codec".to_owned(),
+        ));
+    }
     if profile.encoding.name != "verbatim" || profile.dictionary.is_some() {
         return Err(refusal());
     }

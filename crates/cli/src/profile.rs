@@ -1,4 +1,4 @@
-//! Reading a profile and the dictionary it names.
+//! Reading a profile and the dictionaries it names.
 //!
 //! The path of a dictionary is meant relative to the profile file, so that both move together.
 
@@ -34,7 +34,8 @@ pub fn read(arguments: &ProfileArguments) -> Result<Profile, Failure> {
     Ok(profile)
 }
 
-fn read_file(path: &Path) -> Result<Profile, Failure> {
+/// The profile in a file, with the dictionaries that it names.
+pub fn read_file(path: &Path) -> Result<Profile, Failure> {
     let name = || path.display().to_string();
     let bytes = read_at_most(path, PROFILE_BYTES_MAX)?;
     let text = String::from_utf8(bytes)

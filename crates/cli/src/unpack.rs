@@ -18,8 +18,11 @@ pub const PACKED_EXTRA_BYTES: usize = 1 << 20;
 /// Unpacks every input.
 pub fn run(arguments: &UnpackArguments) -> Result<Done, Failure> {
     let paths = arguments.dictionaries.iter();
-    let dictionaries =
+    let mut dictionaries =
         paths.map(|path| profile::read_dictionary(path)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(path) = &arguments.profile {
+        dictionaries.extend(profile::read_file(path)?.dictionaries().cloned());
+    }
     let limit_bytes = arguments.limit.unwrap_or(PAYLOAD_BYTES_MAX);
     let mut unpacker = Unpacker::new(dictionaries).with_limit(limit_bytes);
     let inputs = Input::all(&arguments.files);

@@ -201,6 +201,16 @@ pub enum DecompressError {
     },
 }
 
+/// What a codec prepares of a dictionary, beside the dictionary's own bytes. It is held once in a
+/// process, for all contexts of the codec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DictionaryMemory {
+    /// What compression at one level needs, in bytes.
+    pub compress_bytes: usize,
+    /// What decompression needs, in bytes; 0 where the dictionary is used as it is.
+    pub decompress_bytes: usize,
+}
+
 /// One way to compress. Contexts are made once and reused for many payloads.
 pub trait Codec: Sync {
     /// What the registry says of it.
@@ -222,6 +232,21 @@ pub trait Codec: Sync {
         &self,
         dictionary: Option<&Arc<Dictionary>>,
     ) -> Result<Box<dyn Decompressor>, SetupError>;
+
+    /// What the prepared forms of a dictionary hold, for this level and for decompression. They are
+    /// made if no context has asked for them yet.
+    ///
+    /// # Errors
+    /// As [`Codec::compressor`]: where the codec takes no dictionary, not on this level, or not
+    /// this one.
+    fn dictionary_memory(
+        &self,
+        level: i32,
+        dictionary: &Arc<Dictionary>,
+    ) -> Result<DictionaryMemory, SetupError> {
+        let _ = (level, dictionary);
+        Err(SetupError::NoDictionary { codec: self.info().name, level: None })
+    }
 
     /// The codec that envelopes use in place of this one: the same bytes without what an envelope
     /// says already (magic, sizes, checksums).

@@ -1,16 +1,22 @@
 //! A profile: how to pack. It is chosen by measurement, written by `cinch evaluate` as a small TOML
 //! file and read by everything that packs.
 //!
-//! Reading it is pure: the text is parsed here, the dictionary file that it names is read by
-//! whoever has files.
+//! What is best for a payload of a hundred bytes is rarely best for one of a hundred kilobytes, so
+//! a profile may hold a rule per size class; without rules it packs all payloads the same way.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::{ChoiceError, CodecChoice};
+use crate::codec::CodecChoice;
 use crate::dictionary::Dictionary;
-use crate::encoding::{ENCODINGS, Encoding, Engine, encoding_named};
+use crate::encoding::{Encoding, Engine};
+
+mod file;
+#[cfg(test)]
+mod tests;
+
+pub use file::{ProfileError, RuleError};
 
 /// Payloads below this many bytes stay plain unless a profile says otherwise: an envelope costs
 /// about a dozen bytes, and almost nothing shorter shrinks by more.
@@ -18,6 +24,10 @@ pub const MIN_SIZE_BYTES_DEFAULT: usize = 64;
 
 /// Payloads that shrink by less than this share stay plain unless a profile says otherwise.
 pub const MIN_GAIN_DEFAULT: f64 = 0.05;
+
+/// The most rules of a profile file. Each takes a compression context in every packer, and an
+/// evaluation tells fewer size classes apart.
+pub const RULES_MAX: usize = 16;
 
 /// When a packed payload is unpacked again and compared before it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,18 +41,40 @@ pub enum VerifyOnPack {
     Never,
 }
 
-/// How payloads are packed.
+/// How the payloads of one size class are packed.
 #[derive(Debug, Clone)]
-pub struct Profile {
-    /// The name in metrics and reports.
-    pub name: String,
+pub struct Method {
     /// The encoding.
     pub encoding: &'static Encoding,
     /// The codec and its level.
     pub codec: CodecChoice,
     /// The dictionary, if one is used.
     pub dictionary: Option<Arc<Dictionary>>,
-    /// Payloads below this many bytes stay plain.
+}
+
+/// What a profile does with the payloads of one size class instead of its own method.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// The rule takes payloads of at most this many bytes that no rule before it takes.
+    pub max_bytes: usize,
+    /// How they are packed; `None` leaves them plain.
+    pub method: Option<Method>,
+}
+
+/// How payloads are packed.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// The name in metrics and reports.
+    pub name: String,
+    /// The encoding of payloads that no rule takes.
+    pub encoding: &'static Encoding,
+    /// The codec and level for payloads that no rule takes.
+    pub codec: CodecChoice,
+    /// The dictionary for payloads that no rule takes, if one is used.
+    pub dictionary: Option<Arc<Dictionary>>,
+    /// The rules, each with a larger `max_bytes` than the one before; usually none.
+    pub rules: Vec<Rule>,
+    /// Payloads below this many bytes stay plain, whatever a rule says.
     pub min_size_bytes: usize,
     /// Payloads that shrink by less than this share of their size stay plain.
     pub min_gain: f64,
@@ -51,150 +83,54 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// A profile with the default thresholds.
+    /// A profile without rules and with the default thresholds.
     pub fn new(encoding: &'static Encoding, codec: CodecChoice) -> Profile {
         Profile {
             name: format!("{}+{}", encoding.name, codec),
             encoding,
             codec,
             dictionary: None,
+            rules: Vec::new(),
             min_size_bytes: MIN_SIZE_BYTES_DEFAULT,
             min_gain: MIN_GAIN_DEFAULT,
-            verify_on_pack: VerifyOnPack::default_of(encoding),
+            verify_on_pack: VerifyOnPack::default_of([encoding]),
         }
+    }
+
+    /// The rule that takes payloads of this length, if one does.
+    pub fn rule_for(&self, payload_bytes: usize) -> Option<&Rule> {
+        self.rules.iter().find(|rule| payload_bytes <= rule.max_bytes)
+    }
+
+    /// The encoding for payloads of this length; `None` where a rule leaves them plain.
+    pub fn encoding_for(&self, payload_bytes: usize) -> Option<&'static Encoding> {
+        match self.rule_for(payload_bytes) {
+            Some(rule) => rule.method.as_ref().map(|method| method.encoding),
+            None => Some(self.encoding),
+        }
+    }
+
+    /// The dictionaries of the profile and its rules, which whoever unpacks must know. One that
+    /// is used more than once comes as often.
+    pub fn dictionaries(&self) -> impl Iterator<Item = &Arc<Dictionary>> {
+        let of_rules = self.methods().filter_map(|method| method.dictionary.as_ref());
+        self.dictionary.iter().chain(of_rules)
+    }
+
+    /// The methods of the rules.
+    fn methods(&self) -> impl Iterator<Item = &Method> {
+        self.rules.iter().filter_map(|rule| rule.method.as_ref())
     }
 }
 
 impl VerifyOnPack {
-    /// Always for an encoding in its first releases, which all but `verbatim` are.
-    fn default_of(encoding: &Encoding) -> VerifyOnPack {
-        match encoding.engine {
-            Engine::Verbatim => VerifyOnPack::Never,
-            Engine::Document(_) => VerifyOnPack::Always,
+    /// Always where one of the encodings is in its first releases, which all but `verbatim` are.
+    fn default_of(encodings: impl IntoIterator<Item = &'static Encoding>) -> VerifyOnPack {
+        let is_verbatim = |encoding: &Encoding| matches!(encoding.engine, Engine::Verbatim);
+        if encodings.into_iter().all(is_verbatim) {
+            VerifyOnPack::Never
+        } else {
+            VerifyOnPack::Always
         }
-    }
-}
-
-/// Why a profile file can't be used.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ProfileError {
-    /// The file is no TOML, or has a key or value that a profile does not have.
-    #[error("{0}")]
-    Syntax(#[from] toml::de::Error),
-    /// The encoding is not in the registry.
-    #[error("no encoding is called {name:?}; there are {}", names())]
-    UnknownEncoding {
-        /// The name in the file.
-        name: String,
-    },
-    /// The codec is not in the registry, or has no such level.
-    #[error(transparent)]
-    Codec(#[from] ChoiceError),
-    /// `min_gain` is no share.
-    #[error("min_gain is {value}, but must be at least 0 and below 1")]
-    MinGain {
-        /// The value in the file.
-        value: f64,
-    },
-}
-
-fn names() -> String {
-    ENCODINGS.iter().map(|encoding| encoding.name).collect::<Vec<_>>().join(", ")
-}
-
-/// The file, as it is written.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    profile: Table,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Table {
-    name: Option<String>,
-    #[serde(default = "verbatim")]
-    encoding: String,
-    codec: String,
-    level: Option<Level>,
-    dictionary: Option<String>,
-    #[serde(default = "min_size_bytes_default")]
-    min_size_bytes: usize,
-    #[serde(default = "min_gain_default")]
-    min_gain: f64,
-    verify_on_pack: Option<VerifyOnPack>,
-}
-
-/// A level is a number, or one of the words that codecs have for theirs (`high`).
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Level {
-    Number(i32),
-    Word(String),
-}
-
-fn verbatim() -> String {
-    "verbatim".to_owned()
-}
-
-fn min_size_bytes_default() -> usize {
-    MIN_SIZE_BYTES_DEFAULT
-}
-
-fn min_gain_default() -> f64 {
-    MIN_GAIN_DEFAULT
-}
-
-impl Profile {
-    /// Parses a profile file. `read_dictionary` is given the path that the file names, which is
-    /// meant relative to the file itself.
-    ///
-    /// # Errors
-    /// A [`ProfileError`] as `E`, or what `read_dictionary` returns.
-    pub fn from_toml<E: From<ProfileError>>(
-        text: &str,
-        read_dictionary: impl FnOnce(&str) -> Result<Arc<Dictionary>, E>,
-    ) -> Result<Profile, E> {
-        let file: File = toml::from_str(text).map_err(ProfileError::from)?;
-        let table = file.profile;
-        let encoding = encoding_named(&table.encoding)
-            .ok_or(ProfileError::UnknownEncoding { name: table.encoding })?;
-        let choice = match table.level {
-            None => table.codec,
-            Some(Level::Number(level)) => format!("{}:{level}", table.codec),
-            Some(Level::Word(level)) => format!("{}:{level}", table.codec),
-        };
-        let codec = CodecChoice::parse(&choice).map_err(ProfileError::from)?;
-        if !(0.0..1.0).contains(&table.min_gain) {
-            return Err(ProfileError::MinGain { value: table.min_gain }.into());
-        }
-        let dictionary = table.dictionary.as_deref().map(read_dictionary).transpose()?;
-        let default = Profile::new(encoding, codec);
-        Ok(Profile {
-            name: table.name.unwrap_or(default.name),
-            encoding,
-            codec: default.codec,
-            dictionary,
-            min_size_bytes: table.min_size_bytes,
-            min_gain: table.min_gain,
-            verify_on_pack: table.verify_on_pack.unwrap_or(default.verify_on_pack),
-        })
-    }
-
-    /// The text of a profile file. `dictionary` is the path that it names.
-    pub fn to_toml(&self, dictionary: Option<&str>) -> String {
-        let levels = &self.codec.codec.info().levels;
-        let table = Table {
-            name: Some(self.name.clone()),
-            encoding: self.encoding.name.to_owned(),
-            codec: self.codec.codec.info().name.to_owned(),
-            level: (!levels.is_single()).then_some(Level::Number(self.codec.level)),
-            dictionary: dictionary.map(str::to_owned),
-            min_size_bytes: self.min_size_bytes,
-            min_gain: self.min_gain,
-            verify_on_pack: Some(self.verify_on_pack),
-        };
-        // Strings and numbers have a TOML form, so there is no error that a caller could see.
-        toml::to_string(&File { profile: table }).expect("strings and numbers are TOML")
     }
 }

@@ -87,7 +87,7 @@ pub fn estimate(
     mut advance: impl FnMut(),
 ) -> Result<Estimate, SetupError> {
     let mut packer = Packer::new(profile)?;
-    let mut unpacker = Unpacker::new(profile.dictionary.iter().cloned());
+    let mut unpacker = Unpacker::new(profile.dictionaries().cloned());
     let (mut packed, mut unpacked) = (Vec::new(), Vec::new());
     let (mut pack_ns, mut unpack_ns) = (Vec::new(), Vec::new());
     let mut found = Estimate {
@@ -165,8 +165,10 @@ fn failure_of(
     if let Outcome::Packed { not_encoded: Some(NotEncoded::NotTheSame) } = outcome {
         return Some("the encoding changed the value".to_owned());
     }
-    let is_encoded = *outcome == Outcome::Packed { not_encoded: None };
-    let fidelity = if is_encoded { profile.encoding.fidelity } else { Fidelity::Bytes };
+    let fidelity = match profile.encoding_for(payload.bytes.len()) {
+        Some(encoding) if *outcome == Outcome::Packed { not_encoded: None } => encoding.fidelity,
+        _ => Fidelity::Bytes,
+    };
     if fidelity == Fidelity::Bytes {
         return (unpacked != &*payload.bytes).then(|| "other bytes came back".to_owned());
     }
@@ -184,6 +186,7 @@ fn failure_of(
 mod tests {
     use cinch_core::codec::CodecChoice;
     use cinch_core::encoding::encoding_named;
+    use cinch_core::profile::{Method, Rule};
 
     use super::*;
 
@@ -205,6 +208,32 @@ mod tests {
         assert_eq!((found.payloads, found.plain, found.failures), (3, 2, 0));
         assert_eq!(found.plain_reasons["below min size"], 2);
         assert!(found.bytes_out < found.bytes_in && found.ratio > 1.0 && found.p99_is_max);
+    }
+
+    #[test]
+    fn a_rule_decides_what_must_come_back() {
+        // The longer payload has a space, which only verbatim keeps; its rule is msgpack.
+        let long = "{\"a\": [".to_owned() + &"\"abc\",".repeat(50) + "1]}";
+        let longer = "{\"a\": [".to_owned() + &"\"abc\",".repeat(90) + "1]}";
+        let codec = CodecChoice::parse("zstd:3").unwrap();
+        let method = |encoding: &str| Method {
+            encoding: encoding_named(encoding).unwrap(),
+            codec,
+            dictionary: None,
+        };
+        let mut profile = Profile::new(encoding_named("verbatim").unwrap(), codec);
+        profile.rules = vec![
+            Rule { max_bytes: 100, method: None },
+            Rule { max_bytes: 400, method: Some(method("verbatim")) },
+            Rule { max_bytes: 1_000, method: Some(method("msgpack")) },
+        ];
+        let payloads = [&long, &longer, &long[..80], &longer.repeat(2)];
+        let payloads = payloads.into_iter().map(|payload| payload.as_bytes().to_vec());
+        let corpus = Corpus::from_payloads("test", payloads);
+        let found = estimate(&corpus, &profile, &AtomicBool::new(false), || {}).unwrap();
+        assert_eq!(found.failures, 0, "{:?}", found.failure);
+        assert_eq!((found.payloads, found.plain, found.not_encoded), (4, 1, 0));
+        assert_eq!(found.plain_reasons["rule"], 1);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::codec::named::{Named, check_compressor, check_decompressor};
 use crate::codec::{
     Codec, CodecId, CodecInfo, CompressError, Compressor, DecompressError, Decompressor,
-    DictionaryUse, Levels, SetupError,
+    DictionaryMemory, DictionaryUse, Levels, SetupError,
 };
 use crate::dictionary::{Dictionary, Purpose};
 
@@ -69,6 +69,19 @@ impl Codec for Lz4 {
         length + length / 255 + 16
     }
 
+    fn dictionary_memory(
+        &self,
+        level: i32,
+        dictionary: &Arc<Dictionary>,
+    ) -> Result<DictionaryMemory, SetupError> {
+        check_compressor(&INFO, level, Some(dictionary))?;
+        if level < HIGH_LEVEL_MIN {
+            return Err(no_dictionary(level));
+        }
+        let compress_bytes = for_compression(level, dictionary)?.memory_bytes();
+        Ok(DictionaryMemory { compress_bytes, decompress_bytes: 0 })
+    }
+
     fn compressor(
         &self,
         level: i32,
@@ -78,18 +91,14 @@ impl Codec for Lz4 {
         let named = Named::of(&INFO);
         if level < HIGH_LEVEL_MIN {
             if dictionary.is_some() {
-                return Err(SetupError::NoDictionary { codec: INFO.name, level: Some(level) });
+                return Err(no_dictionary(level));
             }
             let state = FastState::new().ok_or_else(|| named.out_of_memory())?;
             // Levels 1, 0 and -1 are all the default acceleration of one.
             return Ok(Box::new(FastCompressor { state, acceleration: (-level).max(1) }));
         }
-        let prepare = |bytes: &[u8]| {
-            HighDictionary::new(content(bytes), level).ok_or_else(|| named.out_of_memory())
-        };
-        let dictionary = dictionary
-            .map(|dictionary| dictionary.prepared(INFO.id, Purpose::Compress(level), prepare))
-            .transpose()?;
+        let dictionary =
+            dictionary.map(|dictionary| for_compression(level, dictionary)).transpose()?;
         let state = HighState::new().ok_or_else(|| named.out_of_memory())?;
         Ok(Box::new(HighCompressor { state, level, dictionary }))
     }
@@ -101,6 +110,19 @@ impl Codec for Lz4 {
         check_decompressor(&INFO, dictionary)?;
         Ok(Box::new(Lz4Decompressor { dictionary: dictionary.cloned() }))
     }
+}
+
+fn no_dictionary(level: i32) -> SetupError {
+    SetupError::NoDictionary { codec: INFO.name, level: Some(level) }
+}
+
+fn for_compression(
+    level: i32,
+    dictionary: &Arc<Dictionary>,
+) -> Result<Arc<HighDictionary>, SetupError> {
+    dictionary.prepared(INFO.id, Purpose::Compress(level), |bytes| {
+        HighDictionary::new(content(bytes), level).ok_or_else(|| Named::of(&INFO).out_of_memory())
+    })
 }
 
 /// The part of a dictionary that a block can refer to.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::codec::named::{Named, check_compressor, check_decompressor};
 use crate::codec::{
     Codec, CodecId, CodecInfo, CompressError, Compressor, DecompressError, Decompressor,
-    DictionaryUse, Levels, SetupError,
+    DictionaryMemory, DictionaryUse, Levels, SetupError,
 };
 use crate::dictionary::{Dictionary, Purpose};
 
@@ -77,6 +77,29 @@ struct ZstdDecompressor {
     state: DecompressState,
 }
 
+impl Zstd {
+    fn for_compression(
+        &self,
+        level: i32,
+        dictionary: &Arc<Dictionary>,
+    ) -> Result<Arc<CompressDictionary>, SetupError> {
+        dictionary.prepared(self.info.id, Purpose::Compress(level), |bytes| {
+            CompressDictionary::new(bytes, level)
+                .ok_or_else(|| Named::of(self.info).bad_dictionary(dictionary))
+        })
+    }
+
+    fn for_decompression(
+        &self,
+        dictionary: &Arc<Dictionary>,
+    ) -> Result<Arc<DecompressDictionary>, SetupError> {
+        dictionary.prepared(self.info.id, Purpose::Decompress, |bytes| {
+            DecompressDictionary::new(bytes)
+                .ok_or_else(|| Named::of(self.info).bad_dictionary(dictionary))
+        })
+    }
+}
+
 impl Codec for Zstd {
     fn info(&self) -> &'static CodecInfo {
         self.info
@@ -90,6 +113,18 @@ impl Codec for Zstd {
         (self.format == Format::Standard).then_some(&ZSTD_BARE as &dyn Codec)
     }
 
+    fn dictionary_memory(
+        &self,
+        level: i32,
+        dictionary: &Arc<Dictionary>,
+    ) -> Result<DictionaryMemory, SetupError> {
+        check_compressor(self.info, level, Some(dictionary))?;
+        Ok(DictionaryMemory {
+            compress_bytes: self.for_compression(level, dictionary)?.memory_bytes(),
+            decompress_bytes: self.for_decompression(dictionary)?.memory_bytes(),
+        })
+    }
+
     fn compressor(
         &self,
         level: i32,
@@ -97,14 +132,8 @@ impl Codec for Zstd {
     ) -> Result<Box<dyn Compressor>, SetupError> {
         check_compressor(self.info, level, dictionary)?;
         let named = Named::of(self.info);
-        let prepared = dictionary
-            .map(|dictionary| {
-                dictionary.prepared(self.info.id, Purpose::Compress(level), |bytes| {
-                    CompressDictionary::new(bytes, level)
-                        .ok_or_else(|| named.bad_dictionary(dictionary))
-                })
-            })
-            .transpose()?;
+        let prepared =
+            dictionary.map(|dictionary| self.for_compression(level, dictionary)).transpose()?;
         let state = CompressState::new(self.format, level, prepared)
             .ok_or_else(|| named.out_of_memory())?;
         Ok(Box::new(ZstdCompressor { named, state }))
@@ -116,13 +145,8 @@ impl Codec for Zstd {
     ) -> Result<Box<dyn Decompressor>, SetupError> {
         check_decompressor(self.info, dictionary)?;
         let named = Named::of(self.info);
-        let prepared = dictionary
-            .map(|dictionary| {
-                dictionary.prepared(self.info.id, Purpose::Decompress, |bytes| {
-                    DecompressDictionary::new(bytes).ok_or_else(|| named.bad_dictionary(dictionary))
-                })
-            })
-            .transpose()?;
+        let prepared =
+            dictionary.map(|dictionary| self.for_decompression(dictionary)).transpose()?;
         let state =
             DecompressState::new(self.format, prepared).ok_or_else(|| named.out_of_memory())?;
         Ok(Box::new(ZstdDecompressor { named, format: self.format, state }))

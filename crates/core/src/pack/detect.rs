@@ -1,5 +1,5 @@
 //! Payloads that no codec helps: numbers, which stores must be able to count with, and what is
-//! compressed already.
+//! compressed already; and those that a rule of the profile leaves plain.
 //!
 //! Only the first bytes are looked at. A wrong guess costs nothing but a little space: the payload
 //! stays plain.
@@ -28,6 +28,8 @@ pub fn reason_to_leave(profile: &Profile, payload: &[u8]) -> Option<PlainReason>
         Some(PlainReason::Number)
     } else if is_compressed(payload) {
         Some(PlainReason::AlreadyCompressed)
+    } else if profile.encoding_for(payload.len()).is_none() {
+        Some(PlainReason::Rule)
     } else {
         None
     }

@@ -6,16 +6,17 @@
 
 use std::sync::Arc;
 
-use crate::codec::{Codec, CompressError, Compressor, STORED, SetupError};
+use crate::codec::{Codec, CodecChoice, CompressError, Compressor, STORED, SetupError};
+use crate::dictionary::Dictionary;
 use crate::document::{Document, first_difference};
-use crate::encoding::{DocumentEncoding, Engine, Refusal};
+use crate::encoding::{DocumentEncoding, Encoding, Engine, Refusal};
 use crate::envelope::{Header, checksum, looks_like_envelope};
 use crate::json;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use crate::pack::{
     Unpacker, encoded_bytes_max, is_worth_packing, looks_like_interop, reason_to_leave,
 };
-use crate::profile::{Profile, VerifyOnPack};
+use crate::profile::{Method, Profile, VerifyOnPack};
 
 /// One payload in this many is verified when verification is sampled.
 const SAMPLED_EVERY: u64 = 64;
@@ -29,6 +30,8 @@ pub enum PlainReason {
     Number,
     /// It starts like a compressed format.
     AlreadyCompressed,
+    /// A rule of the profile leaves payloads of its size plain.
+    Rule,
     /// It would shrink by less than the profile's minimum.
     GainTooSmall,
     /// The codec failed.
@@ -44,6 +47,7 @@ impl PlainReason {
             PlainReason::BelowMinSize => "below min size",
             PlainReason::Number => "number",
             PlainReason::AlreadyCompressed => "already compressed",
+            PlainReason::Rule => "rule",
             PlainReason::GainTooSmall => "gain too small",
             PlainReason::CodecFailed(_) => "codec failed",
             PlainReason::VerificationFailed => "verification failed",
@@ -98,8 +102,24 @@ pub enum PackError {
 /// Packs payloads under one profile.
 pub struct Packer {
     profile: Profile,
+    /// For payloads that no rule takes.
+    way: Way,
+    /// The rules that pack, with their `max_bytes`: those that leave payloads plain are asked
+    /// before, so that a payload which comes here belongs to the first that is large enough.
+    ways_of_rules: Vec<(usize, Way)>,
+    work: Work,
+}
+
+/// One method, ready to be used.
+struct Way {
+    encoding: &'static Encoding,
     codec: &'static dyn Codec,
     compressor: Box<dyn Compressor>,
+    dictionary: Option<u32>,
+}
+
+/// What all ways share: the buffers, and what verifies.
+struct Work {
     unpacker: Unpacker,
     document: Document,
     decoded: Document,
@@ -110,27 +130,50 @@ pub struct Packer {
     count: u64,
 }
 
+impl Way {
+    fn new(
+        encoding: &'static Encoding,
+        choice: &CodecChoice,
+        dictionary: Option<&Arc<Dictionary>>,
+    ) -> Result<Way, SetupError> {
+        let codec = choice.codec.bare_form().unwrap_or(choice.codec);
+        Ok(Way {
+            encoding,
+            codec,
+            compressor: codec.compressor(choice.level, dictionary)?,
+            dictionary: dictionary.map(|dictionary| dictionary.id()),
+        })
+    }
+}
+
 impl Packer {
-    /// A packer for a profile, with its own contexts; one for each thread.
+    /// A packer for a profile, with its own contexts, one for each rule that packs and one for
+    /// all other payloads; one packer for each thread.
     ///
     /// # Errors
-    /// Where the codec has no such level, or does not take the profile's dictionary.
+    /// Where a codec has no such level, or does not take the dictionary that goes with it.
     pub fn new(profile: &Profile) -> Result<Packer, SetupError> {
-        let chosen = profile.codec.codec;
-        let codec = chosen.bare_form().unwrap_or(chosen);
-        let compressor = codec.compressor(profile.codec.level, profile.dictionary.as_ref())?;
+        let mut ways_of_rules = Vec::new();
+        for rule in &profile.rules {
+            if let Some(Method { encoding, codec, dictionary }) = &rule.method {
+                ways_of_rules
+                    .push((rule.max_bytes, Way::new(encoding, codec, dictionary.as_ref())?));
+            }
+        }
         Ok(Packer {
             profile: profile.clone(),
-            codec,
-            compressor,
-            unpacker: Unpacker::new(profile.dictionary.iter().map(Arc::clone)),
-            document: Document::new(),
-            decoded: Document::new(),
-            encoded: Vec::new(),
-            text: Vec::new(),
-            body: Vec::new(),
-            verified: Vec::new(),
-            count: 0,
+            way: Way::new(profile.encoding, &profile.codec, profile.dictionary.as_ref())?,
+            ways_of_rules,
+            work: Work {
+                unpacker: Unpacker::new(profile.dictionaries().map(Arc::clone)),
+                document: Document::new(),
+                decoded: Document::new(),
+                encoded: Vec::new(),
+                text: Vec::new(),
+                body: Vec::new(),
+                verified: Vec::new(),
+                count: 0,
+            },
         })
     }
 
@@ -143,62 +186,72 @@ impl Packer {
         if payload.len() > PAYLOAD_BYTES_MAX {
             return Err(PackError::TooLarge { limit: PAYLOAD_BYTES_MAX, got: payload.len() });
         }
-        self.count += 1;
+        self.work.count += 1;
         if looks_like_envelope(payload) || looks_like_interop(payload) {
             wrap(payload, out);
             return Ok(Outcome::Wrapped);
         }
         let reason = match reason_to_leave(&self.profile, payload) {
             Some(reason) => reason,
-            None => match self.pack_worthwhile(payload, out) {
-                Ok(not_encoded) => return Ok(Outcome::Packed { not_encoded }),
-                Err(reason) => reason,
-            },
+            None => {
+                let of_rule = self
+                    .ways_of_rules
+                    .iter_mut()
+                    .find(|(max_bytes, _)| payload.len() <= *max_bytes);
+                let way = of_rule.map_or(&mut self.way, |(_, way)| way);
+                match self.work.pack(&self.profile, way, payload, out) {
+                    Ok(not_encoded) => return Ok(Outcome::Packed { not_encoded }),
+                    Err(reason) => reason,
+                }
+            }
         };
         out.clear();
         out.extend_from_slice(payload);
         Ok(Outcome::Plain(reason))
     }
+}
 
-    fn pack_worthwhile(
+impl Work {
+    fn pack(
         &mut self,
+        profile: &Profile,
+        way: &mut Way,
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<NotEncoded>, PlainReason> {
-        let not_encoded = match self.profile.encoding.engine {
+        let not_encoded = match way.encoding.engine {
             Engine::Verbatim => None,
-            Engine::Document(engine) => self.encode(engine, payload).err(),
+            Engine::Document(engine) => self.encode(way.encoding, engine, payload).err(),
         };
-        let is_verbatim =
-            matches!(self.profile.encoding.engine, Engine::Verbatim) || not_encoded.is_some();
+        let is_verbatim = matches!(way.encoding.engine, Engine::Verbatim) || not_encoded.is_some();
         let (encoding, text, encoded): (_, &[u8], &[u8]) = if is_verbatim {
             (None, payload, payload)
-        } else if self.profile.encoding.is_json_text {
-            (Some(self.profile.encoding.id), &self.encoded, &self.encoded)
+        } else if way.encoding.is_json_text {
+            (Some(way.encoding.id), &self.encoded, &self.encoded)
         } else {
-            (Some(self.profile.encoding.id), &self.text, &self.encoded)
+            (Some(way.encoding.id), &self.text, &self.encoded)
         };
         let header = Header {
-            codec: self.codec.info().id,
+            codec: way.codec.info().id,
             encoding,
             payload_bytes: text.len() as u32,
-            dictionary: self.profile.dictionary.as_ref().map(|dictionary| dictionary.id()),
+            dictionary: way.dictionary,
             checksum: Some(checksum(text)),
             fields: Vec::new(),
         };
         header.write(out);
 
-        let bound = self.codec.compress_bound(encoded.len());
+        let bound = way.codec.compress_bound(encoded.len());
         if self.body.len() < bound {
             self.body.resize(bound, 0);
         }
         let body_bytes =
-            self.compressor.compress(encoded, &mut self.body).map_err(PlainReason::CodecFailed)?;
-        if !is_worth_packing(&self.profile, payload.len(), out.len() + body_bytes) {
+            way.compressor.compress(encoded, &mut self.body).map_err(PlainReason::CodecFailed)?;
+        if !is_worth_packing(profile, payload.len(), out.len() + body_bytes) {
             return Err(PlainReason::GainTooSmall);
         }
         out.extend_from_slice(&self.body[..body_bytes]);
-        let verify = match self.profile.verify_on_pack {
+        let verify = match profile.verify_on_pack {
             VerifyOnPack::Always => true,
             VerifyOnPack::Sampled => self.count.is_multiple_of(SAMPLED_EVERY),
             VerifyOnPack::Never => false,
@@ -213,8 +266,12 @@ impl Packer {
     }
 
     /// Encodes the payload into `self.encoded`, and into `self.text` what decoding it gives.
-    fn encode(&mut self, engine: &dyn DocumentEncoding, payload: &[u8]) -> Result<(), NotEncoded> {
-        let encoding = self.profile.encoding;
+    fn encode(
+        &mut self,
+        encoding: &'static Encoding,
+        engine: &dyn DocumentEncoding,
+        payload: &[u8],
+    ) -> Result<(), NotEncoded> {
         json::parse(encoding.parser, payload, &mut self.document).map_err(NotEncoded::NotJson)?;
         self.encoded.clear();
         engine.encode(&self.document, &mut self.encoded).map_err(NotEncoded::Refused)?;

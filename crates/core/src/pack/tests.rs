@@ -7,13 +7,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::codec::{CODECS, CodecChoice, CodecId};
+use crate::codec::{CODECS, CodecChoice, CodecId, SetupError};
 use crate::dictionary::Dictionary;
 use crate::document::{Document, Fidelity, first_difference};
-use crate::encoding::{ENCODINGS, EncodingId, encoding_named};
+use crate::encoding::{ENCODINGS, EncodingId, Parser, encoding_named};
 use crate::envelope::{FIELD_BASE, FIELD_SCHEMA, Field, Header, UnpackError, checksum};
 use crate::json;
-use crate::profile::{Profile, VerifyOnPack};
+use crate::profile::{Method, Profile, Rule, VerifyOnPack};
 
 const CART: &[u8] = br#"{"cart":{"id":"c-1","items":[{"sku":"A1","quantity":1,"price":12.50},
  {"sku":"A2","quantity":2,"price":12.50},{"sku":"A3","quantity":1,"price":9.99}]}}"#;
@@ -279,7 +279,131 @@ fn verification_sees_that_packing_works() {
     assert_eq!(outcome, Outcome::Packed { not_encoded: None });
 }
 
+fn rule(max_bytes: usize, encoding: &str, codec: &str) -> Rule {
+    let Profile { encoding, codec, dictionary, .. } = profile(encoding, codec);
+    Rule { max_bytes, method: Some(Method { encoding, codec, dictionary }) }
+}
+
+/// The codec and encoding in an envelope's header.
+fn header(envelope: &[u8]) -> (u8, Option<u8>) {
+    let (header, _) = Header::read(envelope).unwrap();
+    (header.codec.0, header.encoding.map(|id| id.0))
+}
+
+#[test]
+fn each_size_class_is_packed_as_its_rule_says() {
+    let mut profile = profile("verbatim", "brotli:5");
+    profile.rules = vec![
+        Rule { max_bytes: 100, method: None },
+        rule(CART.len(), "msgpack", "zlib:6"),
+        Rule { max_bytes: 2 * CART.len(), method: None },
+        rule(4 * CART.len(), "verbatim", "lz4:9"),
+    ];
+    let mut packer = Packer::new(&profile).unwrap();
+    let mut out = Vec::new();
+    let of = |name: &str| CodecChoice::parse(name).unwrap().codec.info().id.0;
+    let msgpack = encoding_named("msgpack").unwrap().id.0;
+    for (payload, expected) in [
+        (CART.repeat(1), (of("zlib"), Some(msgpack))),
+        (CART.repeat(3), (of("lz4"), None)),
+        (CART.repeat(4), (of("lz4"), None)),
+        (CART.repeat(5), (of("brotli"), None)),
+        // The contexts of the rules before are still sound.
+        (CART.repeat(1), (of("zlib"), Some(msgpack))),
+    ] {
+        let outcome = packer.pack(&payload, &mut out).unwrap();
+        assert_eq!(outcome, Outcome::Packed { not_encoded: None }, "{}", payload.len());
+        assert_eq!(header(&out), expected, "{}", payload.len());
+        assert!(same_value(&payload, &read(&out).unwrap(), expected.1.is_none()));
+    }
+    for payload in [CART.repeat(2), vec![b'a'; 100], vec![b'a'; CART.len() + 1]] {
+        let outcome = packer.pack(&payload, &mut out).unwrap();
+        assert_eq!((&out, outcome), (&payload, Outcome::Plain(PlainReason::Rule)));
+    }
+    // What must be wrapped is wrapped, and what is too small is too small, whatever a rule says.
+    assert_eq!(packer.pack(b"\xC1\x9E", &mut out).unwrap(), Outcome::Wrapped);
+    let small = packer.pack(b"{}", &mut out).unwrap();
+    assert_eq!(small, Outcome::Plain(PlainReason::BelowMinSize));
+}
+
+fn same_value(before: &[u8], after: &[u8], is_verbatim: bool) -> bool {
+    let parsed = |text: &[u8]| {
+        let mut document = Document::new();
+        json::parse(Parser::Ordinary, text, &mut document).unwrap();
+        document
+    };
+    before == after
+        || (!is_verbatim
+            && first_difference(&parsed(before), &parsed(after), Fidelity::Value).is_none())
+}
+
+#[test]
+fn rules_with_dictionaries_of_their_own_are_verified_and_read() {
+    let (small, large) = (CART.repeat(3), CART.repeat(30));
+    let dictionaries = [Dictionary::new(small).unwrap(), Dictionary::new(large).unwrap()];
+    let mut profile = profile("verbatim", "zstd");
+    profile.verify_on_pack = VerifyOnPack::Always;
+    profile.dictionary = Some(Arc::clone(&dictionaries[1]));
+    let mut of_small = rule(CART.len(), "verbatim", "lz4:9");
+    if let Some(method) = &mut of_small.method {
+        method.dictionary = Some(Arc::clone(&dictionaries[0]));
+    }
+    profile.rules = vec![of_small];
+    let mut packer = Packer::new(&profile).unwrap();
+    let mut unpacker = Unpacker::new(profile.dictionaries().map(Arc::clone));
+    let (mut out, mut back) = (Vec::new(), Vec::new());
+    for (payload, dictionary) in
+        [(CART.to_vec(), &dictionaries[0]), (CART.repeat(2), &dictionaries[1])]
+    {
+        let outcome = packer.pack(&payload, &mut out).unwrap();
+        assert_eq!(outcome, Outcome::Packed { not_encoded: None });
+        assert_eq!(unpacker.unpack(&out, &mut back).unwrap().dictionary, Some(dictionary.id()));
+        assert_eq!(back, payload);
+    }
+}
+
+#[test]
+fn a_rule_whose_codec_takes_no_dictionary_is_refused() {
+    let mut with_dictionary = rule(100, "verbatim", "gzip:6");
+    if let Some(method) = &mut with_dictionary.method {
+        method.dictionary = Some(Dictionary::new(CART.to_vec()).unwrap());
+    }
+    let profile = Profile { rules: vec![with_dictionary], ..profile("verbatim", "zstd") };
+    let error = Packer::new(&profile).err().unwrap();
+    assert_eq!(error, SetupError::NoDictionary { codec: "gzip", level: None });
+}
+
 proptest! {
+    #[test]
+    fn unpacking_under_rules_gives_every_byte_string_back(
+        mut payload in prop::collection::vec(any::<u8>(), 0..300),
+        start in prop::sample::select(vec![&b""[..], b"\xC1\x9E", b"\xC1\x9E\x9A\x90", b"{\"a\":"]),
+        repeats in 1usize..20,
+        rules in prop::collection::btree_map(1usize..6_000, prop::option::of(0..CODECS.len()), 0..5),
+    ) {
+        payload.splice(0..0, start.iter().copied());
+        let payload = payload.repeat(repeats);
+        let rules = rules.into_iter().map(|(max_bytes, codec)| match codec {
+            Some(codec) => rule(max_bytes, "verbatim", CODECS[codec].info().name),
+            None => Rule { max_bytes, method: None },
+        });
+        let profile = Profile { rules: rules.collect(), ..profile("verbatim", "zstd") };
+        let (out, outcome) = pack(&profile, &payload);
+        prop_assert_eq!(read(&out).unwrap(), payload.as_slice());
+        match profile.rule_for(payload.len()) {
+            Some(Rule { method: None, .. }) => {
+                prop_assert!(matches!(outcome, Outcome::Plain(_) | Outcome::Wrapped));
+            }
+            Some(Rule { method: Some(method), .. })
+                if matches!(outcome, Outcome::Packed { .. }) =>
+            {
+                let codec = method.codec.codec.bare_form().unwrap_or(method.codec.codec);
+                prop_assert_eq!(header(&out).0, codec.info().id.0);
+            }
+            _ => {}
+        }
+    }
+
     #[test]
     fn unpacking_what_was_packed_gives_every_byte_string_back(
         mut payload in prop::collection::vec(any::<u8>(), 0..300),

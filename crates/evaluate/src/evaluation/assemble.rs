@@ -191,7 +191,7 @@ fn recommendation(measured: &Measured<'_>) -> Recommendation {
     let candidate = reasons::recommended(measured);
     let mut profile = Profile::new(candidate.encoding, candidate.codec);
     profile.name = format!("{}-{}", measured.request.name, candidate);
-    let text = profile.to_toml(None);
+    let text = profile.to_toml(|dictionary| format!("{:08x}.dict", dictionary.id()));
     let Reference { name, encoding, codec, level } = reference(&candidate);
     Recommendation {
         fidelity: encoding_named(&encoding)

@@ -215,7 +215,7 @@ impl Drop for HighState {
 pub(super) struct HighDictionary {
     stream: HighState,
     /// What the stream's tables point into: it must live as long as the stream, unmoved.
-    _content: Box<[u8]>,
+    content: Box<[u8]>,
 }
 
 // SAFETY: after `new` the stream is only read (LZ4_attach_HC_dictionary takes it as const and the
@@ -233,7 +233,11 @@ impl HighDictionary {
             LZ4_resetStreamHC_fast(stream.0.as_ptr(), level);
             LZ4_loadDictHC(stream.0.as_ptr(), content.as_ptr().cast(), capacity(&content));
         }
-        Some(HighDictionary { stream, _content: content })
+        Some(HighDictionary { stream, content })
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        size_of::<Self>() + high_state_bytes() + self.content.len()
     }
 }
 

@@ -120,3 +120,45 @@ fn a_hostile_window_allocates_nothing() {
         assert!(decompressor.memory_bytes() < 4 << 20);
     }
 }
+
+/// A dictionary of this many bytes in zstd's format would need a corpus; raw content does as well.
+fn dictionary(length: usize) -> Arc<Dictionary> {
+    let mut bytes = samples::json(length, 9);
+    bytes.resize(length, b' ');
+    Dictionary::new(bytes).unwrap()
+}
+
+#[test]
+fn a_prepared_dictionary_takes_its_bytes_and_tables_but_not_megabytes() {
+    let length = 110 << 10;
+    let dictionary = dictionary(length);
+    for name in ["zstd", "zstd-bare"] {
+        let codec = codec_named(name).unwrap();
+        let held = codec.dictionary_memory(3, &dictionary).unwrap();
+        assert!((length..10 << 20).contains(&held.compress_bytes), "{name}: {held:?}");
+        assert!((length..length + (100 << 10)).contains(&held.decompress_bytes), "{held:?}");
+        let high = codec.dictionary_memory(19, &dictionary).unwrap();
+        assert!(high.compress_bytes > held.compress_bytes, "{name}: {high:?}");
+        assert_eq!(high.decompress_bytes, held.decompress_bytes);
+    }
+    // An LZ4 block refers to 64 KiB, and is decompressed with the dictionary as it is.
+    let held = codec_named("lz4").unwrap().dictionary_memory(9, &dictionary).unwrap();
+    assert!((64 << 10..1 << 20).contains(&held.compress_bytes), "{held:?}");
+    assert_eq!(held.decompress_bytes, 0);
+}
+
+#[test]
+fn a_codec_says_what_a_dictionary_holds_exactly_where_it_takes_one() {
+    let dictionary = dictionary(1 << 10);
+    for codec in CODECS {
+        let levels = &codec.info().levels;
+        for level in [levels.min, levels.default, levels.max, levels.max + 1] {
+            let taken = codec.compressor(level, Some(&dictionary)).map(|_| ());
+            let told = codec.dictionary_memory(level, &dictionary).map(|_| ());
+            // Without dictionaries there is no level to be wrong.
+            let is_same = taken == told
+                || (codec.info().dictionary_use == DictionaryUse::None && told.is_err());
+            assert!(is_same, "{}:{level}: {taken:?}, {told:?}", codec.info().name);
+        }
+    }
+}

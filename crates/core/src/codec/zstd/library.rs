@@ -91,6 +91,11 @@ impl CompressDictionary {
             unsafe { library::ZSTD_createCDict(bytes.as_ptr().cast(), bytes.len(), level) };
         NonNull::new(dictionary).map(CompressDictionary)
     }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        // SAFETY: the dictionary is live, and only read.
+        unsafe { library::ZSTD_sizeof_CDict(self.0.as_ptr()) }
+    }
 }
 
 impl Drop for CompressDictionary {
@@ -188,6 +193,11 @@ impl DecompressDictionary {
         // SAFETY: pointer and length are those of the slice, which the library copies.
         let dictionary = unsafe { library::ZSTD_createDDict(bytes.as_ptr().cast(), bytes.len()) };
         NonNull::new(dictionary).map(DecompressDictionary)
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        // SAFETY: the dictionary is live, and only read.
+        unsafe { library::ZSTD_sizeof_DDict(self.0.as_ptr()) }
     }
 }
 
