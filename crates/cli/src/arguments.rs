@@ -49,6 +49,9 @@ Examples:
     /// Show what the header of an envelope says.
     #[command(after_help = "Example:\n  cinch inspect cart.json.cinch")]
     Inspect(InspectArguments),
+    /// Try candidates for an evaluation, told by its pipes.
+    #[command(hide = true)]
+    MeasureWorker,
     /// Generate realistic payloads, one a line.
     #[command(after_help = "Example:\n  cinch generate carts --count 1000 --seed 7 > carts.ndjson")]
     Generate(GenerateArguments),
@@ -74,6 +77,15 @@ pub enum FormatChoice {
     Lines,
     /// Each file is a payload.
     Binary,
+}
+
+/// How payloads are parted into those that train, choose and report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SplitChoice {
+    /// At random, near-duplicates together.
+    Group,
+    /// The earliest train, the latest report: for payloads in the order of time.
+    Order,
 }
 
 /// Where the application's time starts and ends.
@@ -132,6 +144,21 @@ pub struct EvaluateArguments {
     /// Only what several languages can read.
     #[arg(long)]
     pub portable: bool,
+    /// Only what needs no schema.
+    #[arg(long)]
+    pub no_schema: bool,
+    /// Train no dictionaries.
+    #[arg(long)]
+    pub no_dictionary: bool,
+    /// Take out what is larger or slower than the baseline.
+    #[arg(long)]
+    pub beat_baseline: bool,
+    /// How payloads are parted into those that train, choose and report.
+    #[arg(long, value_name = "HOW", default_value = "group")]
+    pub split_by: SplitChoice,
+    /// Write a rule into the profile for each size class that another trial wins clearly.
+    #[arg(long)]
+    pub by_class: bool,
     /// What factors compare with [default: json+zlib:6].
     #[arg(long, value_name = "ENCODING+CODEC", allow_hyphen_values = true)]
     pub baseline: Option<String>,
@@ -141,7 +168,8 @@ pub struct EvaluateArguments {
     /// About how long the run may take.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub time: String,
-    /// Try and time every pair and level, however long it takes.
+    /// Try every pair and level, and time them all where the goal is about time, however long it
+    /// takes.
     #[arg(long)]
     pub all: bool,
     /// Write the report into this folder [default: report, unless --json is given].

@@ -3,7 +3,7 @@
 //! Arguments are resolved before anything is read, so that a typo costs no minute.
 
 use std::fs;
-use std::io::stdout;
+use std::io::{stdin, stdout};
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
@@ -12,13 +12,14 @@ use cinch_evaluate::budget::{Budget, parse_seconds};
 use cinch_evaluate::candidate::{Candidate, Wanted, parse_encodings};
 use cinch_evaluate::evaluation::{Request, evaluate};
 use cinch_evaluate::goal::{GOALS, Goal, goal_named};
-use cinch_evaluate::measure::{From, Watch};
+use cinch_evaluate::measure::{self, Launch, TimedFrom, Watch};
 use cinch_evaluate::model::Evaluation;
 use cinch_evaluate::report::terminal::{self, TerminalOptions};
 use cinch_evaluate::report::{REPORT_FORMATS, json};
+use cinch_evaluate::split::SplitBy;
 
 use crate::Done;
-use crate::arguments::{EvaluateArguments, FromChoice};
+use crate::arguments::{EvaluateArguments, FromChoice, SplitChoice};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{Place, write_whole};
@@ -31,8 +32,18 @@ const REPORT_FOLDER: &str = "report";
 /// The recommended profile's file name in the report folder.
 const PROFILE_FILE: &str = "profile.toml";
 
-/// Evaluates.
-pub fn run(arguments: &EvaluateArguments) -> Result<Done, Failure> {
+/// The subcommand that tries candidates in a process of its own.
+const WORKER_COMMAND: &str = "measure-worker";
+
+/// Tries candidates for the evaluation that started this process.
+pub fn serve() -> Result<Done, Failure> {
+    measure::serve(stdin().lock(), stdout().lock())
+        .map_err(|error| Failure::file("the evaluation's pipe", error))?;
+    Ok(Done::Whole)
+}
+
+/// Evaluates. Candidates are tried in processes of `program`, if its path is known.
+pub fn run(arguments: &EvaluateArguments, program: Option<PathBuf>) -> Result<Done, Failure> {
     let goal = goal(&arguments.goal)?;
     let budgets =
         arguments.budgets.iter().map(|text| Budget::parse(text)).collect::<Result<_, _>>()?;
@@ -42,6 +53,8 @@ pub fn run(arguments: &EvaluateArguments) -> Result<Done, Failure> {
         codecs: arguments.codecs.as_deref().map(CodecChoice::parse_list).transpose()?,
         all: arguments.all,
         portable: arguments.portable,
+        no_schema: arguments.no_schema,
+        no_dictionary: arguments.no_dictionary,
     };
     let time_seconds = parse_seconds(&arguments.time).ok_or_else(|| {
         Failure::Argument(format!("{:?} is no time; write 60s or 2m", arguments.time))
@@ -56,11 +69,18 @@ pub fn run(arguments: &EvaluateArguments) -> Result<Done, Failure> {
         baseline,
         wanted,
         from: match arguments.from {
-            FromChoice::Text => From::Text,
-            FromChoice::Value => From::Value,
+            FromChoice::Text => TimedFrom::Text,
+            FromChoice::Value => TimedFrom::Value,
+        },
+        beat_baseline: arguments.beat_baseline,
+        split_by: match arguments.split_by {
+            SplitChoice::Group => SplitBy::Group,
+            SplitChoice::Order => SplitBy::Order,
         },
         time_seconds,
         seed: arguments.source.seed,
+        launch: program
+            .map(|program| Launch { program, arguments: vec![WORKER_COMMAND.to_owned()] }),
     };
     let mut watch = Watch { progress: &mut bar, stop: &interrupt.stop };
     let evaluation = evaluate(&corpus, &request, &mut watch)?;
@@ -87,17 +107,21 @@ fn write(arguments: &EvaluateArguments, evaluation: &Evaluation) -> Result<(), F
         (None, None) => Some(PathBuf::from(REPORT_FOLDER)),
         (None, Some(_)) => None,
     };
-    let profile = evaluation.recommended.profile.as_bytes();
+    let recommended = &evaluation.recommended;
+    let profile = match &recommended.profile_by_class {
+        Some(profile) if arguments.by_class => profile.as_bytes(),
+        _ => recommended.profile.as_bytes(),
+    };
     if let Some(folder) = &folder {
         fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
         for format in REPORT_FORMATS {
             let place = Place::File(folder.join(format.file_name));
             write_whole(&place, (format.render)(evaluation).as_bytes())?;
         }
-        write_whole(&Place::File(folder.join(PROFILE_FILE)), profile)?;
+        write_profile(evaluation, profile, &folder.join(PROFILE_FILE))?;
     }
     if let Some(path) = &arguments.profile {
-        write_whole(&Place::File(path.clone()), profile)?;
+        write_profile(evaluation, profile, path)?;
     }
     let json_place = arguments.json.as_deref().map(Place::of);
     if let Some(place) = &json_place {
@@ -113,6 +137,18 @@ fn write(arguments: &EvaluateArguments, evaluation: &Evaluation) -> Result<(), F
         next_steps: next_steps(arguments, folder.as_deref(), written.as_deref()),
     };
     write_whole(&Place::Stdout, terminal::render(evaluation, &options).as_bytes())
+}
+
+/// Writes a profile, after the dictionaries that it may name, which lie beside it.
+fn write_profile(evaluation: &Evaluation, profile: &[u8], path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    for dictionary in &evaluation.recommended.dictionaries {
+        let name = dictionary.file_name.as_bytes();
+        if profile.windows(name.len()).any(|window| window == name) {
+            write_whole(&Place::File(folder.join(&dictionary.file_name)), &dictionary.bytes)?;
+        }
+    }
+    write_whole(&Place::File(path.to_owned()), profile)
 }
 
 /// What the user can do with the result.

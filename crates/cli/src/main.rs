@@ -19,6 +19,7 @@ mod records;
 mod sources;
 mod unpack;
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -38,11 +39,12 @@ enum Done {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
-        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments, env::current_exe().ok()),
         Command::Estimate(arguments) => estimate::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),
         Command::Unpack(arguments) => unpack::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::MeasureWorker => evaluate::serve(),
         Command::Generate(arguments) => generate::run(&arguments),
     };
     match result {

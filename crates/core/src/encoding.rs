@@ -46,6 +46,8 @@ pub struct Encoding {
     pub fidelity: Fidelity,
     /// Whether common libraries of several languages read its bytes.
     pub portable: bool,
+    /// Whether it works only with a schema that writer and reader share.
+    pub needs_schema: bool,
     /// What it refuses, as a sentence for users.
     pub refuses: &'static str,
     /// The first release that had it.
@@ -163,6 +165,7 @@ pub static ENCODINGS: &[Encoding] = &[
         is_json_text: false,
         fidelity: Fidelity::Bytes,
         portable: true,
+        needs_schema: false,
         refuses: "nothing",
         since: "0.1.0",
         until: None,
@@ -176,6 +179,7 @@ pub static ENCODINGS: &[Encoding] = &[
         is_json_text: true,
         fidelity: Fidelity::ValueAndText,
         portable: true,
+        needs_schema: false,
         refuses: "nothing that is JSON",
         since: "0.1.0",
         until: None,
@@ -189,6 +193,7 @@ pub static ENCODINGS: &[Encoding] = &[
         is_json_text: true,
         fidelity: Fidelity::ValueAndText,
         portable: true,
+        needs_schema: false,
         refuses: "nothing that is JSON",
         since: "0.1.0",
         until: None,
@@ -202,6 +207,7 @@ pub static ENCODINGS: &[Encoding] = &[
         is_json_text: false,
         fidelity: Fidelity::Value,
         portable: true,
+        needs_schema: false,
         refuses: "numbers that neither 64-bit integers nor doubles hold exactly; lone surrogates",
         since: "0.1.0",
         until: None,
@@ -215,6 +221,7 @@ pub static ENCODINGS: &[Encoding] = &[
         is_json_text: false,
         fidelity: Fidelity::Value,
         portable: true,
+        needs_schema: false,
         refuses: "numbers of more than 8,192 digits or exponents beyond 64 bits; lone surrogates",
         since: "0.1.0",
         until: None,
@@ -228,6 +235,7 @@ pub static ENCODINGS: &[Encoding] = &[
         is_json_text: false,
         fidelity: Fidelity::Value,
         portable: true,
+        needs_schema: false,
         refuses: "payloads that are not an object; numbers that neither signed 64-bit integers \
                   nor doubles hold exactly; lone surrogates; keys with a NUL; above 2 GiB",
         since: "0.1.0",
@@ -242,6 +250,7 @@ pub static ENCODINGS: &[Encoding] = &[
         is_json_text: false,
         fidelity: Fidelity::Value,
         portable: true,
+        needs_schema: false,
         refuses: "numbers of more than 8,192 digits or scales beyond 32 bits; lone surrogates",
         since: "0.1.0",
         until: None,

@@ -1,12 +1,13 @@
 //! Budgets: bounds that a trial has to keep, such as `compress_p99=20ms`.
 //!
-//! A budget fails closed: below 299 payloads the bound on a p99 is the maximum, which is what the
-//! summary of such a trial holds.
+//! A budget fails closed: what has to keep the bound is the upper end of the figure's 95 % interval,
+//! and below 299 payloads a p99 is the maximum.
 
 use std::fmt;
 
-use crate::measure::{From, Tracked};
-use crate::model::Nanoseconds;
+use crate::bootstrap::Resamples;
+use crate::measure::{Steps, TimedFrom, Tracked};
+use crate::statistics::{P99_COUNT_MIN, Weighted, mean};
 
 /// A bound on one figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,33 +100,72 @@ impl Budget {
         Ok(Budget { text: text.to_owned(), figure, limit })
     }
 
-    /// The rule that takes a trial out, if it breaks this budget.
-    pub fn broken_by(&self, tracked: &Tracked, from: From) -> Option<String> {
-        let value = match self.figure {
-            Figure::FirstCall => tracked.first_call_ns,
-            Figure::MemoryBytes => tracked.memory_bytes as f64,
+    /// The rule that takes a trial out, if it breaks this budget. The resamples are of the payloads
+    /// that the trial was timed on.
+    pub fn broken_by(
+        &self,
+        tracked: &Tracked,
+        resamples: &Resamples,
+        from: TimedFrom,
+    ) -> Option<String> {
+        let (value, upper) = match self.figure {
+            Figure::FirstCall => {
+                let slowest = |call: crate::model::FirstCall| call.pack_max_ns + call.unpack_max_ns;
+                (tracked.first_call_ns, tracked.first_call.map_or(tracked.first_call_ns, slowest))
+            }
+            Figure::MemoryBytes => {
+                let bytes = (tracked.memory_bytes.0 + tracked.memory_bytes.1) as f64;
+                (bytes, bytes)
+            }
             Figure::Time(step, statistic) => {
-                let times: Nanoseconds = match step {
-                    Step::Encode => tracked.summary(|steps| steps.encode),
-                    Step::Compress => tracked.summary(|steps| steps.compress),
-                    Step::Decompress => tracked.summary(|steps| steps.decompress),
-                    Step::Decode => tracked.summary(|steps| steps.decode),
-                    Step::Pack => tracked.totals(from).0,
-                    Step::Unpack => tracked.totals(from).1,
-                };
-                match statistic {
-                    Statistic::Mean => times.mean,
-                    Statistic::P50 => times.p50,
-                    Statistic::P95 => times.p95,
-                    Statistic::P99 => times.p99,
-                }
+                let candidate = &tracked.candidate;
+                let times = tracked.per_payload(|steps: &Steps| match step {
+                    Step::Encode => steps.encode,
+                    Step::Compress => steps.compress,
+                    Step::Decompress => steps.decompress,
+                    Step::Decode => steps.decode,
+                    Step::Pack => steps.totals(candidate, from).0,
+                    Step::Unpack => steps.totals(candidate, from).1,
+                });
+                statistic.with_upper_bound(&times, resamples)
             }
         };
         let text = |value: f64| match self.figure {
             Figure::MemoryBytes => format!("{value} bytes"),
             _ => format!("{:.3} ms", value / 1e6),
         };
-        (value > self.limit).then(|| format!("budget {}: it takes {}", self.text, text(value)))
+        let up_to = match text(upper) == text(value) {
+            true => String::new(),
+            false => format!(", and up to {} within its interval", text(upper)),
+        };
+        (upper > self.limit)
+            .then(|| format!("budget {}: it takes {}{up_to}", self.text, text(value)))
+    }
+}
+
+impl Statistic {
+    /// The statistic of one time per payload, and the upper end of its 95 % interval.
+    fn with_upper_bound(self, times: &[f64], resamples: &Resamples) -> (f64, f64) {
+        let share = match self {
+            Statistic::Mean => {
+                let ones = vec![1.0; times.len()];
+                let is_known = resamples.payloads() == times.len();
+                let upper = is_known.then(|| resamples.ratio_of_sums(times, &ones).high);
+                let value = mean(times);
+                return (value, upper.filter(|upper| upper.is_finite()).unwrap_or(value));
+            }
+            Statistic::P50 => 0.5,
+            Statistic::P95 => 0.95,
+            Statistic::P99 if times.len() < P99_COUNT_MIN => 1.0,
+            Statistic::P99 => 0.99,
+        };
+        let weighted = Weighted::new(times);
+        let value = weighted.percentile(share, |_| 1);
+        if resamples.payloads() != times.len() || share == 1.0 {
+            return (value, value);
+        }
+        let interval = resamples.interval(|counts| weighted.percentile(share, |i| counts[i]));
+        (value, if interval.high.is_finite() { interval.high } else { value })
     }
 }
 

@@ -1,12 +1,16 @@
-//! Candidates: which (encoding, codec, level) pairs are tried, by default, by name, or all.
+//! Candidates: which (encoding, codec, level, dictionary) are tried, by default, by name, or all.
 //!
 //! The default list is about 60 long, so that a run takes about a minute: every usual codec with
 //! the payload's own text and with MessagePack, and every other encoding with three codecs that
-//! tell whether it is worth a closer look.
+//! tell whether it is worth a closer look. What stage 1 finds best there is then looked at more
+//! closely: its other levels, and the other encodings with it.
 
 use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-use cinch_core::codec::{CODECS, ChoiceError, CodecChoice};
+use cinch_core::codec::{CODECS, ChoiceError, Codec, CodecChoice};
+use cinch_core::dictionary::Dictionary;
 use cinch_core::encoding::{ENCODINGS, Encoding, encoding_named};
 
 use crate::goal::Goal;
@@ -25,18 +29,46 @@ const CODECS_BRIEF: &str = "stored,snappy,zlib:6,zstd:3";
 /// The encodings that are tried with every codec.
 const ENCODINGS_MAIN: &[&str] = &["verbatim", "msgpack"];
 
-/// One pair to try.
-#[derive(Debug, Clone, PartialEq)]
+/// A dictionary that was trained for this run, and what it took.
+#[derive(Debug)]
+pub struct Learned {
+    /// What tells it from the others in a trial's name, such as `110K`.
+    pub label: String,
+    /// The dictionary.
+    pub dictionary: Arc<Dictionary>,
+    /// Time to train it, in seconds.
+    pub build_seconds: f64,
+    /// How many payloads trained it.
+    pub sample_payloads: u64,
+    /// Their bytes.
+    pub sample_bytes: u64,
+}
+
+/// One combination to try.
+#[derive(Debug, Clone)]
 pub struct Candidate {
     /// The encoding.
     pub encoding: &'static Encoding,
     /// The codec and level.
     pub codec: CodecChoice,
+    /// The dictionary, if there is one.
+    pub learned: Option<Arc<Learned>>,
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Candidate) -> bool {
+        let id = |candidate: &Candidate| candidate.dictionary().map(|dictionary| dictionary.id());
+        self.encoding == other.encoding && self.codec == other.codec && id(self) == id(other)
+    }
 }
 
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}+{}", self.encoding.name, self.codec)
+        write!(f, "{}+{}", self.encoding.name, self.codec)?;
+        match &self.learned {
+            Some(learned) => write!(f, "+dict-{}", learned.label),
+            None => Ok(()),
+        }
     }
 }
 
@@ -69,7 +101,22 @@ impl Candidate {
     pub fn parse(text: &str) -> Result<Candidate, CandidateError> {
         let (encoding, codec) =
             text.split_once('+').ok_or_else(|| CandidateError::NoPair { text: text.to_owned() })?;
-        Ok(Candidate { encoding: find_encoding(encoding)?, codec: CodecChoice::parse(codec)? })
+        Ok(Candidate::plain(find_encoding(encoding)?, CodecChoice::parse(codec)?))
+    }
+
+    /// A candidate without a dictionary.
+    pub fn plain(encoding: &'static Encoding, codec: CodecChoice) -> Candidate {
+        Candidate { encoding, codec, learned: None }
+    }
+
+    /// The dictionary, if there is one.
+    pub fn dictionary(&self) -> Option<&Arc<Dictionary>> {
+        self.learned.as_ref().map(|learned| &learned.dictionary)
+    }
+
+    /// The same candidate without its dictionary.
+    pub fn without_dictionary(&self) -> Candidate {
+        Candidate::plain(self.encoding, self.codec)
     }
 }
 
@@ -96,6 +143,10 @@ pub struct Wanted {
     pub all: bool,
     /// Only encodings that several languages read.
     pub portable: bool,
+    /// Only encodings that need no schema.
+    pub no_schema: bool,
+    /// No dictionaries.
+    pub no_dictionary: bool,
 }
 
 /// The candidates of a run, without duplicates, in the order of the registries. The baseline and
@@ -112,7 +163,7 @@ pub fn candidates(
     }
     let mut found: Vec<Candidate> = Vec::new();
     let mut add = |encoding: &'static Encoding, codec: &CodecChoice| {
-        let candidate = Candidate { encoding, codec: *codec };
+        let candidate = Candidate::plain(encoding, *codec);
         if !found.contains(&candidate) {
             found.push(candidate);
         }
@@ -155,14 +206,38 @@ pub fn controls() -> Result<[Candidate; 3], CandidateError> {
 
 /// Every level of every codec, the slow ones only if wanted.
 fn every_codec(with_slow: bool) -> Vec<CodecChoice> {
-    CODECS
+    let choices = |&codec: &&'static dyn Codec| {
+        levels(codec, with_slow).map(move |level| CodecChoice { codec, level })
+    };
+    CODECS.iter().flat_map(choices).collect()
+}
+
+/// The levels of a codec that are tried, the slow ones only if wanted.
+fn levels(codec: &'static dyn Codec, with_slow: bool) -> RangeInclusive<i32> {
+    let levels = codec.info().levels;
+    let max = if with_slow { levels.max } else { levels.max.min(levels.slow_from - 1) };
+    // Accelerations below -8 differ from their neighbours by less than noise.
+    levels.min.max(-8)..=max
+}
+
+/// Steps in which levels around the best one are looked at.
+const LEVEL_STEPS: &[i32] = &[-8, -4, -2, -1, 1, 2, 4, 8];
+
+/// Other levels around a candidate's, and, where `with_encodings`, the other encodings with it:
+/// what stage 1 looks at once it knows who is good.
+pub fn around(candidate: &Candidate, with_slow: bool, with_encodings: bool) -> Vec<Candidate> {
+    let range = levels(candidate.codec.codec, with_slow);
+    let level = candidate.codec.level;
+    let mut found: Vec<Candidate> = LEVEL_STEPS
         .iter()
-        .flat_map(|&codec| {
-            let levels = codec.info().levels;
-            let max = if with_slow { levels.max } else { levels.max.min(levels.slow_from - 1) };
-            // Accelerations below -8 differ from their neighbours by less than noise.
-            let min = levels.min.max(-8);
-            (min..=max).map(move |level| CodecChoice { codec, level })
+        .map(|step| (level + step).clamp(*range.start(), *range.end()))
+        .map(|level| {
+            let codec = CodecChoice { codec: candidate.codec.codec, level };
+            Candidate { codec, ..candidate.clone() }
         })
-        .collect()
+        .collect();
+    if with_encodings && candidate.learned.is_none() {
+        found.extend(ENCODINGS.iter().map(|encoding| Candidate::plain(encoding, candidate.codec)));
+    }
+    found
 }

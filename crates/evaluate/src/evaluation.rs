@@ -1,21 +1,30 @@
 //! An evaluation from start to end: candidates, the three stages, the choice.
 //!
-//! What was measured is turned into the model in `evaluation/assemble.rs` and nowhere else, so that
-//! every report says the same.
+//! What chooses the winner does not report it: dictionaries are trained on one part of the payloads,
+//! the winner is chosen on a second and told on a third. What was measured is turned into the model
+//! in `evaluation/assemble.rs` and nowhere else, so that every report says the same.
 
+mod advice;
 mod assemble;
+mod classes;
+mod noise;
 mod reasons;
+mod stages;
+mod trials;
 
-use std::sync::atomic::Ordering;
-use std::time::Instant;
-
+use crate::bootstrap::{RESAMPLES, Resamples};
 use crate::budget::Budget;
-use crate::candidate::{Candidate, CandidateError, Wanted, candidates, controls};
+use crate::candidate::{Candidate, CandidateError, Wanted, candidates, controls, parse_encodings};
 use crate::corpus::Corpus;
+use crate::dictionaries;
 use crate::goal::Goal;
-use crate::measure::{self, From, Plan, Tracked, Watch};
-use crate::model::Evaluation;
-use crate::select;
+use crate::groups::{Groups, near_duplicates};
+use crate::host::Host;
+use crate::measure::{Launch, Plan, Setting, TimedFrom, Tracked, Watch};
+use crate::model::{Evaluation, StageTwo};
+use crate::select::{self, Decision};
+use crate::sheet::Sheet;
+use crate::split::{Split, SplitBy, split};
 
 /// What the user asked for.
 pub struct Request<'a> {
@@ -28,28 +37,44 @@ pub struct Request<'a> {
     /// What factors compare with; `None` is `json+zlib:6`, or `verbatim+zlib:6` for payloads that
     /// are no JSON.
     pub baseline: Option<Candidate>,
+    /// Whether what is larger or slower than the baseline is out.
+    pub beat_baseline: bool,
     /// Which candidates.
     pub wanted: Wanted,
     /// Where the application's time starts and ends.
-    pub from: From,
+    pub from: TimedFrom,
+    /// How the payloads are parted into those that train, choose and report.
+    pub split_by: SplitBy,
     /// About how many seconds the run may take.
     pub time_seconds: f64,
     /// The seed of every choice.
     pub seed: u64,
+    /// How to start this program so that it serves [`crate::measure::serve`]; without it a trial
+    /// that crashes ends the evaluation.
+    pub launch: Option<Launch>,
 }
 
 /// Everything the stages left behind, for the model to be made of.
 struct Measured<'a> {
     request: &'a Request<'a>,
     corpus: &'a Corpus,
+    groups: Groups,
+    split: Split,
+    plan: Plan,
     all: Vec<Tracked>,
     baseline: usize,
     controls: Vec<usize>,
     timed: Vec<usize>,
     whole: Vec<usize>,
-    winner: Option<usize>,
-    runner_up: Option<usize>,
+    /// The finalists on the payloads that choose.
+    chosen: Sheet,
+    /// The finalists on the payloads that report; the same where there was no split.
+    reported: Sheet,
+    resamples: Resamples,
+    decision: Decision,
     counts: Counts,
+    notices: Vec<String>,
+    host: [Host; 2],
     interrupted: bool,
 }
 
@@ -58,6 +83,8 @@ struct Counts {
     stage1_payloads: usize,
     stage2_payloads: usize,
     stage_seconds: [f64; 3],
+    stage2: StageTwo,
+    training_seconds: f64,
 }
 
 /// Evaluates a corpus. When the watch's stop flag is set, what was measured so far is the answer.
@@ -69,6 +96,7 @@ pub fn evaluate(
     request: &Request<'_>,
     watch: &mut Watch<'_>,
 ) -> Result<Evaluation, CandidateError> {
+    let host = Host::read();
     let any_json = corpus.payloads.iter().any(|payload| payload.is_json);
     let baseline = match &request.baseline {
         Some(baseline) => baseline.clone(),
@@ -77,33 +105,95 @@ pub fn evaluate(
     };
     let mut wanted = request.wanted.clone();
     if !any_json && wanted.encodings.is_none() {
-        wanted.encodings = Some(crate::candidate::parse_encodings("verbatim")?);
+        wanted.encodings = Some(parse_encodings("verbatim")?);
     }
     let candidates = candidates(&wanted, request.goal, &baseline)?;
     let find = |wanted: &Candidate| candidates.iter().position(|found| found == wanted);
-    let control_places: Vec<usize> = controls()?.iter().filter_map(find).collect();
+    let controls: Vec<usize> = controls()?.iter().filter_map(find).collect();
     let baseline = find(&baseline).unwrap_or_default();
+    let groups = near_duplicates(corpus);
+    let mut split = split(corpus, &groups, request.split_by, request.seed);
+    let mut notices: Vec<String> = split.notice.iter().cloned().collect();
+    let all = candidates.iter().cloned().map(Tracked::new).collect();
     let mut measured = Measured {
         request,
         corpus,
-        all: candidates.iter().cloned().map(Tracked::new).collect(),
+        plan: Plan::of_time(request.time_seconds, wanted.all, request.goal.wants_slow),
+        all,
         baseline,
-        controls: control_places,
+        controls,
         timed: Vec::new(),
         whole: Vec::new(),
-        winner: None,
-        runner_up: None,
+        chosen: Sheet::default(),
+        reported: Sheet::default(),
+        resamples: Resamples::new(&[], 0, request.seed),
+        decision: Decision::default(),
         counts: Counts::default(),
+        notices: Vec::new(),
+        host: [host.clone(), host],
         interrupted: false,
+        groups,
+        split: Split {
+            train: Vec::new(),
+            select: Vec::new(),
+            report: Vec::new(),
+            by: None,
+            notice: None,
+        },
     };
-    if wanted.portable {
-        select::eliminate_unportable(&mut measured.all);
+    let trains = split.by.is_some() && !wanted.no_dictionary && !watch.stopped();
+    if trains {
+        watch.progress.begin("training", 1);
+        let (learned, trouble) = dictionaries::learn(corpus, &split.train, &candidates);
+        let mut told = Vec::new();
+        for candidate in &learned {
+            if let Some(learned) = &candidate.learned
+                && !told.contains(&learned.dictionary.id())
+            {
+                told.push(learned.dictionary.id());
+            }
+        }
+        let seconds = |candidate: &Candidate| {
+            candidate.learned.as_ref().map_or(0.0, |learned| learned.build_seconds)
+        };
+        let mut by_build: Vec<f64> = learned.iter().map(seconds).collect();
+        by_build.sort_by(f64::total_cmp);
+        by_build.dedup();
+        measured.counts.training_seconds = by_build.iter().sum();
+        if learned.is_empty()
+            && let Some(trouble) = trouble
+        {
+            notices.push(format!("No dictionary was tried: {trouble}."));
+        }
+        measured.all.extend(learned.into_iter().map(Tracked::new));
+        watch.progress.advance(1);
     }
-    measured.run(watch);
+    if measured.all.iter().all(|tracked| tracked.candidate.learned.is_none()) {
+        // Nothing trains, so what would have trained may choose.
+        let train = std::mem::take(&mut split.train);
+        if split.by.is_some() {
+            split.select.extend(train);
+            split.select.sort_unstable();
+        }
+    }
+    measured.split = split;
+    measured.notices = notices;
+    select::eliminate_unusable(&mut measured.all, wanted.portable, wanted.no_schema);
+    measured.run(&wanted, watch);
     Ok(assemble::model(measured))
 }
 
-impl Measured<'_> {
+impl<'a> Measured<'a> {
+    /// What the stages are given.
+    fn setting(&self) -> Setting<'a> {
+        Setting {
+            corpus: self.corpus,
+            from: self.request.from,
+            seed: self.request.seed,
+            launch: self.request.launch.as_ref(),
+        }
+    }
+
     /// The baseline and the controls, which go through every stage.
     fn always(&self) -> Vec<usize> {
         let mut always = self.controls.clone();
@@ -113,62 +203,19 @@ impl Measured<'_> {
         always
     }
 
-    fn run(&mut self, watch: &mut Watch<'_>) {
-        let Request { goal, from, seed, .. } = *self.request;
-        let plan =
-            Plan::of_time(self.request.time_seconds, self.request.wanted.all, goal.wants_slow);
-
-        let start = Instant::now();
-        self.counts.stage1_payloads =
-            measure::size_all(self.corpus, &mut self.all, &plan, from, seed, watch);
-        select::eliminate_unfit(&mut self.all);
-        self.counts.stage_seconds[0] = start.elapsed().as_secs_f64();
-
-        let start = Instant::now();
-        let always = self.always();
-        self.timed = select::finalists(&mut self.all, goal, &always, plan.finalists);
-        if !watch.stopped() {
-            let (all, timed) = (&mut self.all, &self.timed);
-            self.counts.stage2_payloads =
-                measure::time_finalists(self.corpus, all, timed, &plan, from, seed, watch);
-        }
-        select::eliminate_unfit(&mut self.all);
-        select::eliminate_over_budget(&mut self.all, &self.timed, &self.request.budgets, from);
-        self.counts.stage_seconds[1] = start.elapsed().as_secs_f64();
-
-        let start = Instant::now();
-        self.whole_corpus(&plan, watch);
-        self.counts.stage_seconds[2] = start.elapsed().as_secs_f64();
-        self.interrupted = watch.stop.load(Ordering::Relaxed);
+    /// The recommended trial.
+    fn winner(&self) -> Option<usize> {
+        self.decision.ranked.first().copied()
     }
 
-    /// Stage 3, again for every new winner until one comes through it sound.
-    fn whole_corpus(&mut self, plan: &Plan, watch: &mut Watch<'_>) {
-        let Request { goal, from, seed, .. } = *self.request;
-        let mut pending =
-            select::for_whole_corpus(&self.all, &self.timed, goal, from, &self.always());
-        while !pending.is_empty() && !watch.stopped() {
-            let (corpus, all) = (self.corpus, &mut self.all);
-            measure::whole_corpus(corpus, all, &pending, plan, from, seed, watch);
-            self.whole.append(&mut pending);
-            select::eliminate_unfit(&mut self.all);
-            let ranked = select::ranked(&self.all, &self.timed, goal, from);
-            pending.extend(ranked.first().filter(|best| !self.whole.contains(best)));
-            if pending.is_empty()
-                && let Some(&best) = ranked.first()
-                && !measure::check_rest(corpus, &mut self.all[best], from, watch)
-            {
-                select::eliminate_unfit(&mut self.all);
-                let ranked = select::ranked(&self.all, &self.timed, goal, from);
-                pending.extend(ranked.first());
-            }
-        }
-        // What ran over the whole corpus is ranked by it, and before what did not.
-        let mut ranked = select::ranked(&self.all, &self.timed, goal, from);
-        ranked.sort_by_key(|index| !self.whole.contains(index));
-        let mut ranked = ranked.into_iter();
-        self.winner = ranked.next();
-        self.runner_up = ranked.next();
+    /// The trial that comes next.
+    fn runner_up(&self) -> Option<usize> {
+        self.decision.ranked.get(1).copied()
+    }
+
+    /// Resamples of the payloads of a sheet.
+    fn resamples_of(&self, sheet: &Sheet) -> Resamples {
+        sheet.resamples(&self.groups.of, RESAMPLES, self.request.seed)
     }
 }
 

@@ -1,18 +1,32 @@
-//! Measuring: one candidate on one payload, and the three stages that decide which candidates are
+//! Measuring: one candidate on one payload, and the stages that decide which candidates are
 //! measured on how many.
 //!
 //! A figure never depends on the order of the command line: every choice is seeded, every stage is
 //! budgeted by counts, and in the timed stage the candidates take turns.
 
+mod executor;
+mod frames;
+mod plan;
+mod process;
+mod regimes;
+mod rounds;
 mod runner;
-mod stages;
+mod sizing;
+mod stored;
 mod timing;
 mod tracked;
+mod worker;
 
-pub use runner::{From, Runner, Verdict};
-pub use stages::{Plan, check_rest, size_all, time_finalists, whole_corpus};
+pub use plan::Plan;
+pub use process::Launch;
+pub use regimes::{Evictor, first_calls, regimes};
+pub use rounds::Turns;
+pub use runner::{Runner, Steps, TimedFrom, Verdict};
+pub use sizing::{Job, Setting, size};
+pub(crate) use stored::profile_of;
 pub use timing::clock_overhead_ns;
-pub use tracked::{Stage, Tracked};
+pub use tracked::{CallLog, Sizes, Stage, Times, Tracked, total};
+pub use worker::serve;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

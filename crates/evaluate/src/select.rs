@@ -4,43 +4,88 @@
 //! measurements, the answer is the same.
 
 use cinch_core::document::Fidelity;
-use cinch_core::encoding::Engine;
 
+use crate::bootstrap::Resamples;
 use crate::budget::Budget;
-use crate::candidate::Candidate;
 use crate::goal::{Goal, Measured, SIZE_SHARE_MAX, TIE};
-use crate::measure::{From, Tracked};
+use crate::measure::{TimedFrom, Tracked};
+use crate::sheet::{Sheet, is_tie};
 
 /// An encoding that refuses more than this share of the payloads is taken out; below it, the
 /// refused ones are stored verbatim and counted.
 const REFUSED_SHARE_MAX: f64 = 0.01;
 
-/// How many of the best go through stage 3 beside the front, the baseline and the controls.
-const WHOLE_BEST: usize = 4;
-
 /// The rules that take a trial out: the word before the colon, and what it means to a reader.
 /// A budget is its own rule, named by its text.
 pub const RULES: &[(&str, &str)] = &[
-    ("sizes", "another trial with the same codec is as small, or finalists were smaller"),
-    ("dominated", "a trial on the front is smaller and faster"),
-    ("refused", "the encoding can't carry more than 1 % of the payloads"),
-    ("failed", "a payload did not come back as it was"),
     ("portable", "only one language reads it"),
+    ("no-schema", "it needs a schema"),
+    ("crashed", "it took its process with it"),
+    ("failed", "a payload did not come back as it was"),
+    ("refused", "the encoding can't carry more than 1 % of the payloads"),
+    ("dictionary", "its dictionary gains too little over none"),
+    ("sizes", "on a sample it was not among the best, nor the best of its codec"),
+    ("baseline", "it is larger or slower than the baseline"),
+    ("dominated", "a trial on the front is smaller and faster"),
     ("interrupted", "the run was cut short before its turn"),
 ];
 
-/// Whether storing with this candidate is worth the trouble.
-pub fn pays(tracked: &Tracked) -> bool {
-    tracked.size_share() <= SIZE_SHARE_MAX
+/// A dictionary has to make a trial smaller by this share, or it is not worth distributing.
+pub const DICTIONARY_GAIN_MIN: f64 = 0.05;
+
+/// How many of the finalists are chosen by their score; the others show what each codec can do.
+const BY_SCORE_SHARE: f64 = 0.6;
+
+/// A winner is borderline where moving the bound of a tie by this much gives another.
+const BORDER: f64 = 0.005;
+
+/// Whether storing with this share of the bytes is worth the trouble.
+pub fn pays(size_share: f64) -> bool {
+    size_share <= SIZE_SHARE_MAX
 }
 
-/// Takes out what only one language reads.
-pub fn eliminate_unportable(all: &mut [Tracked]) {
+/// Takes out what the user can't use: what only one language reads, what needs a schema.
+pub fn eliminate_unusable(all: &mut [Tracked], portable: bool, no_schema: bool) {
     for tracked in all {
-        if !tracked.candidate.encoding.portable {
+        let encoding = tracked.candidate.encoding;
+        if portable && !encoding.portable {
             tracked.eliminated_by = Some("portable: only one language reads it".to_owned());
+        } else if no_schema && encoding.needs_schema {
+            tracked.eliminated_by = Some("no-schema: it needs a schema".to_owned());
         }
     }
+}
+
+/// Takes out trials whose dictionary gains too little over the same trial without one, on payloads
+/// that did not train it.
+pub fn eliminate_useless_dictionaries(all: &mut [Tracked]) {
+    for index in 0..all.len() {
+        let Some(gain) = dictionary_gain(all, index) else { continue };
+        if gain < DICTIONARY_GAIN_MIN && all[index].eliminated_by.is_none() {
+            let without = all[index].candidate.without_dictionary();
+            all[index].eliminated_by = Some(format!(
+                "dictionary: {:.1} % smaller than {without}, {:.0} % are asked for",
+                100.0 * gain,
+                100.0 * DICTIONARY_GAIN_MIN,
+            ));
+        }
+    }
+}
+
+/// How much smaller a trial's dictionary makes it, as a share, on the payloads of both.
+pub fn dictionary_gain(all: &[Tracked], index: usize) -> Option<f64> {
+    let tracked = &all[index];
+    tracked.candidate.learned.as_ref()?;
+    let base = tracked.candidate.without_dictionary();
+    let base = all.iter().find(|other| other.candidate == base)?;
+    let (mut with, mut without) = (0, 0);
+    for sizes in &tracked.sizes {
+        if let Some(other) = base.sizes_of(sizes.payload) {
+            with += sizes.packed_bytes;
+            without += other.packed_bytes;
+        }
+    }
+    (without > 0).then(|| 1.0 - with as f64 / without as f64)
 }
 
 /// Takes out what failed or refuses too much.
@@ -52,7 +97,10 @@ pub fn eliminate_unfit(all: &mut [Tracked]) {
         }
         if tracked.failures > 0 {
             let failure = tracked.failure.as_deref().unwrap_or_default();
-            tracked.eliminated_by = Some(format!("failed: {failure}"));
+            tracked.eliminated_by = Some(match failure.starts_with("crashed: ") {
+                true => failure.to_owned(),
+                false => format!("failed: {failure}"),
+            });
         } else if tracked.sizes.is_empty() {
             tracked.eliminated_by = Some("interrupted: it was not measured".to_owned());
         } else if tracked.refused as f64 > sized * REFUSED_SHARE_MAX {
@@ -63,23 +111,65 @@ pub fn eliminate_unfit(all: &mut [Tracked]) {
     }
 }
 
-/// Chooses at most `count` candidates to time: `always`, and then the smallest where the goal is
-/// about size, else for each codec in turn its next best level, with the one encoding that is
-/// smallest there. What is not chosen is taken out, by a rule that names what was preferred.
-pub fn finalists(all: &mut [Tracked], goal: &Goal, always: &[usize], count: usize) -> Vec<usize> {
+/// What stage 1 says of a candidate, by its single pass.
+pub fn first_look(tracked: &Tracked, from: TimedFrom) -> Measured {
+    let (pack, unpack) = tracked.totals(from);
+    let (_, _, packed) = tracked.bytes();
+    Measured {
+        size_share: tracked.size_share(),
+        packed_bytes: packed as f64 / (tracked.sizes.len() as f64).max(1.0),
+        pack_ns: pack.mean,
+        unpack_ns: unpack.mean,
+    }
+}
+
+fn fit(all: &[Tracked]) -> impl Iterator<Item = usize> + '_ {
+    (0..all.len()).filter(|&index| all[index].eliminated_by.is_none())
+}
+
+/// What is still in and pays, the best of stage 1 first.
+pub fn by_first_look(all: &[Tracked], goal: &Goal, from: TimedFrom) -> Vec<usize> {
+    let mut scored: Vec<(usize, f64)> = fit(all)
+        .filter(|&index| pays(all[index].size_share()))
+        .map(|index| (index, (goal.score)(&first_look(&all[index], from))))
+        .collect();
+    scored.sort_by(|a, b| a.1.total_cmp(&b.1));
+    scored.into_iter().map(|(index, _)| index).collect()
+}
+
+/// Chooses at most `count` candidates to time: `always`, then the best by what stage 1 saw, and
+/// with the last third the best of every codec that is not among them. What is not chosen is taken
+/// out, by a rule that names what was preferred.
+pub fn finalists(
+    all: &mut [Tracked],
+    goal: &Goal,
+    from: TimedFrom,
+    always: &[usize],
+    count: usize,
+) -> Vec<usize> {
     if count >= all.len() {
         return fit(all).collect();
     }
+    let ranked = by_first_look(all, goal, from);
     let mut chosen: Vec<usize> =
         always.iter().copied().filter(|&index| all[index].eliminated_by.is_none()).collect();
-    let mut queues = if goal.wants_slow { vec![by_size(all)] } else { queues(all, goal) };
-    while chosen.len() < count && queues.iter().any(|queue| !queue.is_empty()) {
-        for queue in &mut queues {
-            if chosen.len() < count
-                && let Some(index) = pop_new(queue, &chosen)
-            {
-                chosen.push(index);
-            }
+    let by_score =
+        chosen.len() + (BY_SCORE_SHARE * (count - chosen.len().min(count)) as f64) as usize;
+    for &index in &ranked {
+        if chosen.len() < by_score && !chosen.contains(&index) {
+            chosen.push(index);
+        }
+    }
+    for &index in &ranked {
+        let name = all[index].candidate.codec.name();
+        let is_shown = chosen.iter().any(|&other| all[other].candidate.codec.name() == name);
+        if chosen.len() < count && !is_shown {
+            chosen.push(index);
+        }
+    }
+    for &index in &ranked {
+        if chosen.len() < count && !chosen.contains(&index) {
+            chosen.push(index);
         }
     }
     for index in 0..all.len() {
@@ -100,98 +190,56 @@ pub fn finalists(all: &mut [Tracked], goal: &Goal, always: &[usize], count: usiz
     chosen
 }
 
-/// Every candidate, the smallest last.
-fn by_size(all: &[Tracked]) -> Vec<usize> {
-    let mut queue: Vec<usize> = fit(all).collect();
-    queue.sort_by(|&a, &b| all[b].size_share().total_cmp(&all[a].size_share()));
-    queue
-}
-
-fn pop_new(queue: &mut Vec<usize>, chosen: &[usize]) -> Option<usize> {
-    while let Some(index) = queue.pop() {
-        if !chosen.contains(&index) {
-            return Some(index);
-        }
-    }
-    None
-}
-
-fn fit(all: &[Tracked]) -> impl Iterator<Item = usize> + '_ {
-    (0..all.len()).filter(|&index| all[index].eliminated_by.is_none())
-}
-
-/// For each codec the candidates to time, the next one last.
-fn queues(all: &[Tracked], goal: &Goal) -> Vec<Vec<usize>> {
-    let handicap = |candidate: &Candidate| match candidate.encoding.engine {
-        Engine::Verbatim => 0.0,
-        _ if candidate.encoding.is_json_text => goal.encoding_handicap / 2.0,
-        _ => goal.encoding_handicap,
-    };
-    let weighted =
-        |index: usize| all[index].size_share().max(1e-9).ln() + handicap(&all[index].candidate);
-    let mut names: Vec<&str> = Vec::new();
-    let mut queues: Vec<Vec<usize>> = Vec::new();
-    for index in fit(all) {
-        let codec = all[index].candidate.codec;
-        let place = names.iter().position(|&name| name == codec.name()).unwrap_or_else(|| {
-            names.push(codec.name());
-            queues.push(Vec::new());
-            names.len() - 1
-        });
-        let queue = &mut queues[place];
-        match queue.iter_mut().find(|other| all[**other].candidate.codec == codec) {
-            Some(other) if weighted(index) < weighted(*other) => *other = index,
-            Some(_) => {}
-            None => queue.push(index),
-        }
-    }
-    for queue in &mut queues {
-        queue.sort_by(|&a, &b| weighted(b).total_cmp(&weighted(a)));
-        // The default level is what everybody compares with, so its turn comes first.
-        queue.sort_by_key(|&index| {
-            let codec = all[index].candidate.codec;
-            codec.level == codec.codec.info().levels.default
-        });
-    }
-    queues
-}
-
-/// What the goal ranks a candidate by.
-pub fn measured(tracked: &Tracked, from: From) -> Measured {
-    let (pack, unpack) = tracked.totals(from);
-    let (_, _, packed) = tracked.bytes();
-    Measured {
-        size_share: tracked.size_share(),
-        packed_bytes: packed as f64 / (tracked.sizes.len() as f64).max(1.0),
-        pack_ns: pack.mean,
-        unpack_ns: unpack.mean,
-    }
-}
-
-/// Takes out of these candidates what breaks a budget.
-pub fn eliminate_over_budget(all: &mut [Tracked], timed: &[usize], budgets: &[Budget], from: From) {
+/// Takes out of these candidates what breaks a budget, by the upper bound of what was measured.
+pub fn eliminate_over_budget(
+    all: &mut [Tracked],
+    timed: &[usize],
+    budgets: &[Budget],
+    resamples: &Resamples,
+    from: TimedFrom,
+) {
     for &index in timed {
         let tracked = &mut all[index];
         if tracked.eliminated_by.is_none()
-            && let Some(broken) = budgets.iter().find_map(|budget| budget.broken_by(tracked, from))
+            && let Some(broken) =
+                budgets.iter().find_map(|budget| budget.broken_by(tracked, resamples, from))
         {
             tracked.eliminated_by = Some(broken);
         }
     }
 }
 
-/// Mean time to pack and unpack a payload.
-pub fn time_ns(tracked: &Tracked, from: From) -> f64 {
-    let measured = measured(tracked, from);
-    measured.pack_ns + measured.unpack_ns
+/// Takes out what is larger or slower than the baseline, as Uber did to get its shortlist.
+pub fn eliminate_below_baseline(all: &mut [Tracked], sheet: &Sheet, baseline: usize) {
+    let Some(base) = sheet.measured(baseline) else { return };
+    for &index in sheet.rows.keys() {
+        let Some(mine) = sheet.measured(index) else { continue };
+        if index == baseline || all[index].eliminated_by.is_some() {
+            continue;
+        }
+        let size = mine.size_share / base.size_share;
+        let time = (mine.pack_ns + mine.unpack_ns) / (base.pack_ns + base.unpack_ns);
+        if size > 1.0 || time > 1.0 {
+            let name = &all[baseline].candidate;
+            all[index].eliminated_by = Some(format!(
+                "baseline: {:.0} % of the size and {:.0} % of the time of {name}",
+                100.0 * size,
+                100.0 * time,
+            ));
+        }
+    }
 }
 
-/// The candidates of `timed` that no other beats in both size and time, smallest first.
-pub fn front(all: &[Tracked], timed: &[usize], from: From) -> Vec<usize> {
-    let mut by_size: Vec<(usize, f64, f64)> = timed
-        .iter()
+/// The candidates of a sheet that no other beats in both size and time, smallest first.
+pub fn front(all: &[Tracked], sheet: &Sheet) -> Vec<usize> {
+    let mut by_size: Vec<(usize, f64, f64)> = sheet
+        .rows
+        .keys()
         .filter(|&&index| all[index].eliminated_by.is_none())
-        .map(|&index| (index, all[index].size_share(), time_ns(&all[index], from)))
+        .filter_map(|&index| {
+            let measured = sheet.measured(index)?;
+            Some((index, measured.size_share, measured.pack_ns + measured.unpack_ns))
+        })
         .collect();
     by_size.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.2.total_cmp(&b.2)));
     let mut fastest = f64::INFINITY;
@@ -205,40 +253,68 @@ pub fn front(all: &[Tracked], timed: &[usize], from: From) -> Vec<usize> {
     front
 }
 
-/// Which candidates run over the whole corpus: the front, the best under the goal, and `always`.
-pub fn for_whole_corpus(
-    all: &[Tracked],
-    timed: &[usize],
-    goal: &Goal,
-    from: From,
-    always: &[usize],
-) -> Vec<usize> {
-    let mut chosen = front(all, timed, from);
-    chosen.extend(ranked(all, timed, goal, from).into_iter().take(WHOLE_BEST));
-    chosen.extend(always);
-    chosen.sort_unstable();
-    chosen.dedup();
-    chosen
+/// Who won, and who can't be told from it.
+#[derive(Debug, Clone, Default)]
+pub struct Decision {
+    /// What is still in and pays, best first; the winner is the first.
+    pub ranked: Vec<usize>,
+    /// Those that can't be told from the one with the best score, the winner among them.
+    pub ties: Vec<usize>,
+    /// Whether a slightly different bound of a tie would have made another one the winner.
+    pub is_borderline: bool,
 }
 
-/// The candidates of `timed` that are still in and pay, best first under the goal. Within a tie the
-/// higher fidelity goes first, then the faster one.
-pub fn ranked(all: &[Tracked], timed: &[usize], goal: &Goal, from: From) -> Vec<usize> {
-    let score = |index: usize| (goal.score)(&measured(&all[index], from));
-    let mut ranked: Vec<(usize, f64)> = timed
-        .iter()
-        .filter(|&&index| all[index].eliminated_by.is_none() && pays(&all[index]))
-        .map(|&index| (index, score(index)))
+/// Ranks what is still in and pays by its score. Among those that can't be told from the best, the
+/// higher fidelity wins, then the one without a dictionary, then the smallest: all of which are the
+/// same in every run.
+pub fn decide(all: &[Tracked], sheet: &Sheet, goal: &Goal, resamples: &Resamples) -> Decision {
+    let mut scored: Vec<(usize, f64)> = sheet
+        .rows
+        .keys()
+        .filter(|&&index| all[index].eliminated_by.is_none())
+        .filter(|&&index| sheet.measured(index).is_some_and(|m| pays(m.size_share)))
+        .filter_map(|&index| Some((index, sheet.score(index, goal)?)))
         .collect();
-    ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some(&(_, best)) = ranked.first() {
-        let tied = ranked.iter().take_while(|(_, score)| score - best < TIE).count();
-        ranked[..tied].sort_by(|&(a, _), &(b, _)| {
-            let fidelity = |index: usize| -> Fidelity { all[index].candidate.encoding.fidelity };
-            fidelity(b)
-                .cmp(&fidelity(a))
-                .then(time_ns(&all[a], from).total_cmp(&time_ns(&all[b], from)))
-        });
-    }
-    ranked.into_iter().map(|(index, _)| index).collect()
+    scored.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let Some(&(best, _)) = scored.first() else { return Decision::default() };
+    let differences: Vec<(usize, f64, crate::bootstrap::Interval)> = scored
+        .iter()
+        .filter_map(|&(index, _)| {
+            let paired = sheet.paired(index, best, goal, resamples)?;
+            Some((index, paired.score_difference, paired.score_interval))
+        })
+        .collect();
+    let tied = |bound: f64| -> Vec<usize> {
+        differences
+            .iter()
+            .filter(|&&(index, difference, ref interval)| {
+                index == best || is_tie(difference, interval, bound)
+            })
+            .map(|&(index, ..)| index)
+            .collect()
+    };
+    let preferred = |tied: &[usize]| -> Option<usize> {
+        tied.iter().copied().min_by(|&a, &b| prefer(all, sheet, a, b))
+    };
+    let ties = tied(TIE);
+    let winner = preferred(&ties);
+    let is_borderline =
+        [TIE - BORDER, TIE + BORDER].into_iter().any(|bound| preferred(&tied(bound)) != winner);
+    let mut ranked: Vec<usize> = scored.into_iter().map(|(index, _)| index).collect();
+    ranked.sort_by_key(|&index| Some(index) != winner);
+    Decision { ranked, ties, is_borderline }
+}
+
+/// Which of two that are tied is preferred: `Less` for the first.
+fn prefer(all: &[Tracked], sheet: &Sheet, a: usize, b: usize) -> std::cmp::Ordering {
+    let fidelity = |index: usize| -> Fidelity { all[index].candidate.encoding.fidelity };
+    let size = |index: usize| -> f64 {
+        sheet.rows.get(&index).map_or(f64::INFINITY, |row| row.packed_bytes.iter().sum())
+    };
+    let has_dictionary = |index: usize| all[index].candidate.learned.is_some();
+    fidelity(b)
+        .cmp(&fidelity(a))
+        .then(has_dictionary(a).cmp(&has_dictionary(b)))
+        .then(size(a).total_cmp(&size(b)))
+        .then(a.cmp(&b))
 }

@@ -44,6 +44,31 @@ impl Nanoseconds {
     }
 }
 
+/// Values in rising order that remember where they stood, for percentiles under weights.
+pub struct Weighted(Vec<(f64, usize)>);
+
+impl Weighted {
+    /// Sorts the values.
+    pub fn new(values: &[f64]) -> Weighted {
+        let mut sorted: Vec<(f64, usize)> =
+            values.iter().enumerate().map(|(index, &value)| (value, index)).collect();
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Weighted(sorted)
+    }
+
+    /// The value at a share of the weights, by nearest rank; 0 for none.
+    pub fn percentile(&self, share: f64, weight: impl Fn(usize) -> u16) -> f64 {
+        let total: u64 = self.0.iter().map(|&(_, index)| u64::from(weight(index))).sum();
+        let rank = ((share * total as f64).ceil() as u64).clamp(1, total.max(1));
+        let mut passed = 0;
+        let at_rank = self.0.iter().find(|&&(_, index)| {
+            passed += u64::from(weight(index));
+            passed >= rank
+        });
+        at_rank.map_or(0.0, |&(value, _)| value)
+    }
+}
+
 /// The source of every random choice: the same seed and purpose give the same choices.
 pub struct Chooser(ChaCha8Rng);
 
@@ -105,6 +130,18 @@ mod tests {
         assert_eq!(percentile(&values, 1.0), 100);
         assert_eq!(percentile(&[7], 0.5), 7);
         assert_eq!(percentile::<u32>(&[], 0.5), 0);
+    }
+
+    #[test]
+    fn a_weight_counts_as_that_many_values() {
+        let values = [30.0, 10.0, 20.0];
+        let weighted = Weighted::new(&values);
+        assert_eq!(weighted.percentile(0.5, |_| 1), 20.0);
+        // Ten of the value 10, and one each of the others.
+        let weights = [1, 10, 1];
+        assert_eq!(weighted.percentile(0.5, |index| weights[index]), 10.0);
+        assert_eq!(weighted.percentile(1.0, |index| weights[index]), 30.0);
+        assert_eq!(Weighted::new(&[]).percentile(0.5, |_| 1), 0.0);
     }
 
     #[test]

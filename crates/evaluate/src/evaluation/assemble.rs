@@ -5,60 +5,47 @@
 use std::collections::BTreeSet;
 
 use cinch_core::codec::CODECS;
-use cinch_core::encoding::encoding_named;
-use cinch_core::profile::Profile;
+use cinch_core::dictionary::Dictionary;
+use cinch_core::profile::{Method, Rule};
 
-use super::{Measured, reasons};
+use super::classes::{self, Class, classes};
+use super::trials::{id_text, share, trial};
+use super::{Measured, advice, noise, reasons};
 use crate::candidate::Candidate;
 use crate::corpus::Corpus;
-use crate::measure::Stage;
+use crate::measure::{Stage, profile_of};
 use crate::model::{
-    CorpusSummary, Evaluation, FrontPoint, ProblemSummary, QUANTILES, Recommendation, Reference,
-    Run, SizeClass, SizeSummary, Trial, Version,
+    CorpusSummary, DictionaryFile, Evaluation, FrontPoint, ProblemSummary, QUANTILES,
+    Recommendation, Reference, Run, SizeSummary, SplitSummary, Version,
 };
 use crate::select;
-use crate::statistics::{P99_COUNT_MIN, percentile};
+use crate::statistics::percentile;
 
 /// Raised when a field of the model changes its meaning.
 const FORMAT: u32 = 1;
 
-/// The upper bounds of the size classes in bytes, and their names.
-const CLASSES: &[(usize, &str)] = &[
-    (1 << 10, "up to 1 KiB"),
-    (4 << 10, "1 to 4 KiB"),
-    (16 << 10, "4 to 16 KiB"),
-    (128 << 10, "16 to 128 KiB"),
-    (usize::MAX, "above 128 KiB"),
-];
-
 pub(super) fn model(mut measured: Measured<'_>) -> Evaluation {
-    let from = measured.request.from;
-    let front = select::front(&measured.all, &measured.whole_or_timed(), from);
+    let front = select::front(&measured.all, &measured.reported);
     name_the_dominated(&mut measured, &front);
-    let baseline_trial = &measured.all[measured.baseline];
-    let baseline_bytes = baseline_trial.size_share();
-    let baseline_time = select::time_ns(baseline_trial, from);
-    let trials = order(&measured)
-        .into_iter()
-        .map(|index| trial(&measured, index, baseline_bytes, baseline_time))
-        .collect();
+    let classes = classes(&measured);
+    let point = |&index: &usize| {
+        let on_sheet = measured.reported.measured(index)?;
+        Some(FrontPoint {
+            name: measured.all[index].candidate.to_string(),
+            packed_ratio: 1.0 / on_sheet.size_share.max(1e-9),
+            pack_unpack_ns: on_sheet.pack_ns + on_sheet.unpack_ns,
+        })
+    };
     Evaluation {
         format: FORMAT,
-        corpus: corpus_summary(&measured),
+        corpus: corpus_summary(&measured, &classes),
         goal: measured.request.goal.name.to_owned(),
-        from: from.name().to_owned(),
+        from: measured.request.from.name().to_owned(),
         budgets: measured.request.budgets.iter().map(ToString::to_string).collect(),
-        trials,
-        front: front
-            .iter()
-            .map(|&index| FrontPoint {
-                name: measured.all[index].candidate.to_string(),
-                packed_ratio: 1.0 / measured.all[index].size_share().max(1e-9),
-                pack_unpack_ns: select::time_ns(&measured.all[index], from),
-            })
-            .collect(),
-        baseline: reference(&baseline_trial.candidate),
-        recommended: recommendation(&measured),
+        trials: order(&measured).into_iter().map(|index| trial(&measured, index)).collect(),
+        front: front.iter().filter_map(point).collect(),
+        baseline: reference(&measured.all[measured.baseline].candidate),
+        recommended: recommendation(&measured, &classes),
         run: run(&measured),
         seed: measured.request.seed,
         versions: versions(),
@@ -67,37 +54,25 @@ pub(super) fn model(mut measured: Measured<'_>) -> Evaluation {
     }
 }
 
-impl Measured<'_> {
-    /// The candidates that the front is made of: those that ran over the whole corpus, or, in a run
-    /// that was cut short, those that were timed.
-    fn whole_or_timed(&self) -> Vec<usize> {
-        let whole: Vec<usize> = self
-            .timed
-            .iter()
-            .copied()
-            .filter(|&index| self.all[index].stage == Stage::Whole)
-            .collect();
-        if whole.is_empty() { self.timed.clone() } else { whole }
-    }
-}
-
 /// Says of each timed candidate off the front which one on it is smaller and faster.
 fn name_the_dominated(measured: &mut Measured<'_>, front: &[usize]) {
-    let from = measured.request.from;
-    for &index in &measured.timed {
+    let figures = |measured: &Measured<'_>, index: usize| {
+        let on_sheet = measured.reported.measured(index)?;
+        Some((on_sheet.size_share, on_sheet.pack_ns + on_sheet.unpack_ns))
+    };
+    for index in measured.timed.clone() {
         let is_kept = front.contains(&index)
-            || measured.winner == Some(index)
-            || measured.runner_up == Some(index)
+            || measured.decision.ties.contains(&index)
+            || measured.winner() == Some(index)
+            || measured.runner_up() == Some(index)
             || measured.baseline == index
             || measured.controls.contains(&index);
         if is_kept || measured.all[index].eliminated_by.is_some() {
             continue;
         }
-        let (share, time) =
-            (measured.all[index].size_share(), select::time_ns(&measured.all[index], from));
+        let Some((share, time)) = figures(measured, index) else { continue };
         let better = front.iter().find(|&&other| {
-            measured.all[other].size_share() <= share
-                && select::time_ns(&measured.all[other], from) <= time
+            figures(measured, other).is_some_and(|better| better.0 <= share && better.1 <= time)
         });
         if let Some(&better) = better {
             let better = measured.all[better].candidate.to_string();
@@ -109,13 +84,9 @@ fn name_the_dominated(measured: &mut Measured<'_>, front: &[usize]) {
 
 /// The order of the table: the ranked, then the timed by size, then the rest by size.
 fn order(measured: &Measured<'_>) -> Vec<usize> {
-    let (goal, from) = (measured.request.goal, measured.request.from);
-    let mut order: Vec<usize> = measured.winner.into_iter().collect();
-    order.extend(select::ranked(&measured.all, &measured.timed, goal, from));
+    let mut order = measured.decision.ranked.clone();
     let by_size = |indices: &mut Vec<usize>| {
-        indices.sort_by(|&a, &b| {
-            measured.all[a].size_share().total_cmp(&measured.all[b].size_share())
-        });
+        indices.sort_by(|&a, &b| share(measured, a).total_cmp(&share(measured, b)));
     };
     let mut timed = measured.timed.clone();
     by_size(&mut timed);
@@ -128,56 +99,6 @@ fn order(measured: &Measured<'_>) -> Vec<usize> {
     order
 }
 
-fn trial(measured: &Measured<'_>, index: usize, baseline_share: f64, baseline_time: f64) -> Trial {
-    let from = measured.request.from;
-    let tracked = &measured.all[index];
-    let candidate = &tracked.candidate;
-    let (bytes_in, bytes_out, packed_bytes) = tracked.bytes();
-    let (pack_ns, unpack_ns) = tracked.totals(from);
-    let factor = |value: f64, base: f64| if base > 0.0 { value / base } else { 0.0 };
-    let timed_payloads = tracked.times.iter().filter(|times| !times.rounds.is_empty()).count();
-    let score = (measured.request.goal.score)(&select::measured(tracked, from));
-    Trial {
-        name: candidate.to_string(),
-        encoding: candidate.encoding.name.to_owned(),
-        codec: candidate.codec.name().to_owned(),
-        level: candidate.codec.level,
-        dictionary: None,
-        is_control: measured.controls.contains(&index),
-        stage: tracked.stage.name().to_owned(),
-        payloads: tracked.sizes.len() as u64,
-        bytes_in,
-        bytes_out,
-        packed_bytes,
-        ratio: factor(bytes_in as f64, bytes_out as f64),
-        median_ratio: tracked.median_ratio(),
-        fidelity: candidate.encoding.fidelity.name().to_owned(),
-        timed_payloads: timed_payloads as u64,
-        rounds: tracked.rounds() as u32,
-        p99_is_max: timed_payloads < P99_COUNT_MIN,
-        parse_ns: tracked.summary(|steps| steps.parse),
-        encode_ns: tracked.summary(|steps| steps.encode),
-        compress_ns: tracked.summary(|steps| steps.compress),
-        decompress_ns: tracked.summary(|steps| steps.decompress),
-        decode_ns: tracked.summary(|steps| steps.decode),
-        write_ns: tracked.summary(|steps| steps.write),
-        pack_ns,
-        unpack_ns,
-        first_call_ns: tracked.first_call_ns,
-        round_spread: tracked.round_spread(),
-        memory_bytes: tracked.memory_bytes as u64,
-        refused: tracked.refused,
-        refusal: tracked.refusal.clone(),
-        failures: tracked.failures,
-        failure: tracked.failure.clone(),
-        size_factor: factor(tracked.size_share(), baseline_share),
-        speed_factor: factor(select::time_ns(tracked, from), baseline_time),
-        score: (score.is_finite() && !tracked.sizes.is_empty()).then_some(score),
-        eliminated_by: tracked.eliminated_by.clone(),
-        ..Trial::default()
-    }
-}
-
 fn reference(candidate: &Candidate) -> Reference {
     Reference {
         name: candidate.to_string(),
@@ -187,29 +108,83 @@ fn reference(candidate: &Candidate) -> Reference {
     }
 }
 
-fn recommendation(measured: &Measured<'_>) -> Recommendation {
+fn recommendation(measured: &Measured<'_>, classes: &[Class]) -> Recommendation {
     let candidate = reasons::recommended(measured);
-    let mut profile = Profile::new(candidate.encoding, candidate.codec);
+    let name = |&index: &usize| measured.all[index].candidate.to_string();
+    let winner = measured.winner();
+    let mut profile = profile_of(&candidate);
     profile.name = format!("{}-{}", measured.request.name, candidate);
-    let text = profile.to_toml(|dictionary| format!("{:08x}.dict", dictionary.id()));
-    let Reference { name, encoding, codec, level } = reference(&candidate);
+    let min_size_bytes = advice::min_size_bytes(measured);
+    if let Some(bytes) = min_size_bytes {
+        profile.min_size_bytes = profile.min_size_bytes.max(bytes as usize);
+    }
+    let text = profile.to_toml(file_name);
+    let mut dictionaries: Vec<DictionaryFile> =
+        profile.dictionaries().map(|dictionary| dictionary_file(dictionary)).collect();
+    let mut by_class = profile.clone();
+    by_class.rules = rules(measured, classes, &candidate);
+    let has_rules = !by_class.rules.is_empty();
+    for dictionary in by_class.dictionaries() {
+        if !dictionaries.iter().any(|known| known.file_name == file_name(dictionary)) {
+            dictionaries.push(dictionary_file(dictionary));
+        }
+    }
+    let Reference { name: full_name, encoding, codec, level } = reference(&candidate);
     Recommendation {
-        fidelity: encoding_named(&encoding)
-            .map(|encoding| encoding.fidelity.name().to_owned())
-            .unwrap_or_default(),
-        name,
+        fidelity: candidate.encoding.fidelity.name().to_owned(),
+        dictionary: candidate.dictionary().map(|dictionary| id_text(dictionary.id())),
+        name: full_name,
         encoding,
         codec,
         level,
-        dictionary: None,
-        runner_up: measured.runner_up.map(|index| measured.all[index].candidate.to_string()),
+        runner_up: measured.runner_up().as_ref().map(name),
+        ties: measured.decision.ties.iter().filter(|&&tie| Some(tie) != winner).map(name).collect(),
+        flips: advice::flips(measured),
+        costs: advice::costs(measured),
+        min_size_bytes,
         reasons: reasons::reasons(measured),
         profile: text,
-        ..Recommendation::default()
+        profile_by_class: has_rules.then(|| by_class.to_toml(file_name)),
+        dictionaries,
     }
 }
 
-fn corpus_summary(measured: &Measured<'_>) -> CorpusSummary {
+/// A rule for each size class up to the last that another trial wins clearly. A class in between
+/// without a winner of its own keeps what is recommended overall; the profile's own method is for
+/// what is above the last rule.
+fn rules(measured: &Measured<'_>, classes: &[Class], overall: &Candidate) -> Vec<Rule> {
+    let winner =
+        |class: &Class| class.own_winner().map(|index| measured.all[index].candidate.clone());
+    let Some(last) = classes.iter().rposition(|class| winner(class).is_some()) else {
+        return Vec::new();
+    };
+    let method = |candidate: &Candidate| Method {
+        encoding: candidate.encoding,
+        codec: candidate.codec,
+        dictionary: candidate.dictionary().cloned(),
+    };
+    let rule = |class: &Class| Rule {
+        max_bytes: class.max_bytes,
+        method: Some(method(&winner(class).unwrap_or_else(|| overall.clone()))),
+    };
+    classes[..=last].iter().map(rule).collect()
+}
+
+/// The file of a dictionary, beside the profile.
+fn file_name(dictionary: &Dictionary) -> String {
+    format!("dictionary-{:08x}.zdict", dictionary.id())
+}
+
+fn dictionary_file(dictionary: &Dictionary) -> DictionaryFile {
+    DictionaryFile {
+        file_name: file_name(dictionary),
+        id: id_text(dictionary.id()),
+        sha256: dictionary.sha256().iter().map(|byte| format!("{byte:02x}")).collect(),
+        bytes: dictionary.bytes().to_vec(),
+    }
+}
+
+fn corpus_summary(measured: &Measured<'_>, classes: &[Class]) -> CorpusSummary {
     let corpus = measured.corpus;
     let mut sizes: Vec<u64> =
         corpus.payloads.iter().map(|payload| payload.bytes.len() as u64).collect();
@@ -231,10 +206,17 @@ fn corpus_summary(measured: &Measured<'_>) -> CorpusSummary {
             p99: percentile(&sizes, 0.99),
             max: percentile(&sizes, 1.0),
         },
-        classes: classes(measured),
+        classes: classes.iter().map(|class| classes::model(measured, class)).collect(),
         problems: problems(corpus),
         skipped_files: corpus.skipped_files.clone(),
-        ..CorpusSummary::default()
+        groups: measured.groups.count as u64,
+        largest_group: measured.groups.largest as u64,
+        split: SplitSummary {
+            by: measured.split.by.map(|by| by.name().to_owned()),
+            train: measured.split.train.len() as u64,
+            select: measured.split.select.len() as u64,
+            report: measured.split.report.len() as u64,
+        },
     }
 }
 
@@ -243,28 +225,6 @@ fn problems(corpus: &Corpus) -> ProblemSummary {
         count: corpus.problems.count,
         first: corpus.problems.first.iter().map(ToString::to_string).collect(),
     }
-}
-
-fn classes(measured: &Measured<'_>) -> Vec<SizeClass> {
-    let mut above = 0;
-    CLASSES
-        .iter()
-        .map(|&(max, name)| {
-            let range = above..=max;
-            above = max.saturating_add(1);
-            let lengths = measured.corpus.payloads.iter().map(|payload| payload.bytes.len());
-            let lengths: Vec<usize> = lengths.filter(|length| range.contains(length)).collect();
-            SizeClass {
-                name: name.to_owned(),
-                payloads: lengths.len() as u64,
-                bytes: lengths.iter().map(|&length| length as u64).sum(),
-                winner: reasons::winner_within(measured, &range)
-                    .map(|index| measured.all[index].candidate.to_string()),
-                ..SizeClass::default()
-            }
-        })
-        .filter(|class| class.payloads > 0)
-        .collect()
 }
 
 fn run(measured: &Measured<'_>) -> Run {
@@ -279,20 +239,14 @@ fn run(measured: &Measured<'_>) -> Run {
         stage2_rounds: rounds.unwrap_or_default() as u32,
         stage3_trials: stage(Stage::Whole),
         stage_seconds: measured.counts.stage_seconds,
+        stage2: measured.counts.stage2,
+        training_seconds: measured.counts.training_seconds,
+        noise: noise::noise(measured),
         notices: reasons::notices(measured),
-        processor: processor(),
-        processors: std::thread::available_parallelism().map_or(0, |count| count.get() as u64),
-        ..Run::default()
+        processor: measured.host[0].processor.clone(),
+        processors: measured.host[0].processors,
+        host: noise::facts(&measured.host[0]),
     }
-}
-
-/// The processor as Linux names it; elsewhere the architecture.
-fn processor() -> String {
-    let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = information.lines().find_map(|line| line.strip_prefix("model name"));
-    model.map_or(std::env::consts::ARCH.to_owned(), |name| {
-        name.trim_start_matches([' ', '\t', ':']).to_owned()
-    })
 }
 
 fn versions() -> Vec<Version> {

@@ -3,26 +3,21 @@
 //! A reason states a figure that the report also shows, or a rule with its name; it never says
 //! "better" without saying by how much.
 
-use std::ops::RangeInclusive;
-
 use cinch_core::document::Fidelity;
 
-use super::Measured;
+use super::trials::{share, time_ns};
+use super::{Measured, noise};
 use crate::candidate::{Candidate, controls};
-use crate::goal::{Measured as Figures, SIZE_SHARE_MAX};
-use crate::measure::{Stage, Tracked};
+use crate::goal::SIZE_SHARE_MAX;
+use crate::measure::Stage;
 use crate::report::human;
-use crate::select;
-use crate::statistics::{P99_COUNT_MIN, mean};
+use crate::statistics::P99_COUNT_MIN;
 
 /// A median payload below this many bytes is told that it is small.
 const SMALL_PAYLOAD_BYTES: usize = 512;
 
-/// A spread of the rounds above this is told.
-const NOISY_SPREAD: f64 = 0.25;
-
-/// Rounds shorter than this many nanoseconds lie far apart on any machine.
-const TIMED_NS_MIN: f64 = 2e6;
+/// How many ties a sentence names.
+const TIES_SHOWN: usize = 4;
 
 /// What to use: the winner, or nothing where nothing pays.
 pub(super) fn recommended(measured: &Measured<'_>) -> Candidate {
@@ -30,21 +25,20 @@ pub(super) fn recommended(measured: &Measured<'_>) -> Candidate {
         Ok([nothing, ..]) => nothing,
         Err(_) => measured.all[measured.baseline].candidate.clone(),
     };
-    measured.winner.map_or_else(nothing, |winner| measured.all[winner].candidate.clone())
+    measured.winner().map_or_else(nothing, |winner| measured.all[winner].candidate.clone())
 }
 
 pub(super) fn reasons(measured: &Measured<'_>) -> Vec<String> {
-    let goal = measured.request.goal;
-    let Some(winner) = measured.winner else {
+    let Some(winner) = measured.winner() else {
         return vec![no_winner(measured)];
     };
-    let best = &measured.all[winner];
-    let mut reasons = vec![format!("It is the best for goal {}: {}.", goal.name, goal.summary)];
-    reasons.push(size_reason(measured, best));
-    reasons.push(time_reason(measured, best));
-    reasons.push(check_reason(best));
-    if let Some(runner_up) = measured.runner_up {
-        reasons.push(runner_up_reason(measured, best, &measured.all[runner_up]));
+    let mut reasons = vec![best_reason(measured, winner)];
+    reasons.push(size_reason(measured, winner));
+    reasons.push(time_reason(measured, winner));
+    reasons.extend(dictionary_reason(measured, winner));
+    reasons.push(check_reason(measured, winner));
+    if let Some(runner_up) = measured.runner_up() {
+        reasons.push(runner_up_reason(measured, winner, runner_up));
     }
     for budget in &measured.request.budgets {
         reasons.push(format!("It keeps the budget {budget}."));
@@ -74,17 +68,43 @@ fn no_winner(measured: &Measured<'_>) -> String {
     }
 }
 
-fn size_reason(measured: &Measured<'_>, best: &Tracked) -> String {
-    let baseline = &measured.all[measured.baseline];
+/// That it is the best, or who can't be told from it.
+fn best_reason(measured: &Measured<'_>, winner: usize) -> String {
+    let goal = measured.request.goal;
+    let ties: Vec<String> = measured
+        .decision
+        .ties
+        .iter()
+        .filter(|&&tie| tie != winner)
+        .map(|&tie| measured.all[tie].candidate.to_string())
+        .collect();
+    if ties.is_empty() {
+        return format!("It is the best for goal {}: {}.", goal.name, goal.summary);
+    }
+    let shown = ties.iter().take(TIES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let more = match ties.len().saturating_sub(TIES_SHOWN) {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    format!(
+        "For goal {} ({}) it is a tie with {shown}{more}; of those it keeps the most of a payload,          needs no dictionary where another does not, and is then the smallest.",
+        goal.name, goal.summary
+    )
+}
+
+fn size_reason(measured: &Measured<'_>, winner: usize) -> String {
+    let best = share(measured, winner);
+    let candidate = &measured.all[winner].candidate;
     let stored = format!(
         "It stores {:.1} % of the bytes, envelopes included: {:.2} times smaller than plain",
-        100.0 * best.size_share(),
-        1.0 / best.size_share().max(1e-9),
+        100.0 * best,
+        1.0 / best.max(1e-9),
     );
-    if best.candidate == baseline.candidate || baseline.sizes.is_empty() {
+    let baseline = &measured.all[measured.baseline];
+    if *candidate == baseline.candidate || baseline.sizes.is_empty() {
         return format!("{stored}.");
     }
-    let change = best.size_share() / baseline.size_share().max(1e-9) - 1.0;
+    let change = best / share(measured, measured.baseline).max(1e-9) - 1.0;
     format!(
         "{stored}, and {} than {}.",
         more_or_less(change, "larger", "smaller"),
@@ -92,11 +112,12 @@ fn size_reason(measured: &Measured<'_>, best: &Tracked) -> String {
     )
 }
 
-fn time_reason(measured: &Measured<'_>, best: &Tracked) -> String {
+fn time_reason(measured: &Measured<'_>, winner: usize) -> String {
     let from = measured.request.from;
+    let best = &measured.all[winner];
     let (pack, unpack) = best.totals(from);
     let baseline = &measured.all[measured.baseline];
-    let factor = select::time_ns(baseline, from) / select::time_ns(best, from).max(1.0);
+    let factor = time_ns(baseline, from) / time_ns(best, from).max(1.0);
     let compared = if best.candidate == baseline.candidate || factor == 0.0 {
         String::new()
     } else if factor >= 1.0 {
@@ -111,7 +132,20 @@ fn time_reason(measured: &Measured<'_>, best: &Tracked) -> String {
     )
 }
 
-fn check_reason(best: &Tracked) -> String {
+/// What the dictionary gains and costs.
+fn dictionary_reason(measured: &Measured<'_>, winner: usize) -> Option<String> {
+    let cost = super::trials::trial(measured, winner).dictionary_cost?;
+    Some(format!(
+        "Its dictionary makes it {:.1} % smaller than without ({:.1} to {:.1} %), on payloads that          did not train it, and is a file of {} that every reader needs.",
+        100.0 * cost.gain,
+        100.0 * cost.gain_interval.low,
+        100.0 * cost.gain_interval.high,
+        human::size(cost.bytes as f64),
+    ))
+}
+
+fn check_reason(measured: &Measured<'_>, winner: usize) -> String {
+    let best = &measured.all[winner];
     let kept = match best.candidate.encoding.fidelity {
         Fidelity::Bytes => "came back byte for byte",
         Fidelity::ValueAndText => {
@@ -127,15 +161,18 @@ fn check_reason(best: &Tracked) -> String {
         0 => String::new(),
         count => format!("; the encoding refuses {count} of them, which are stored verbatim"),
     };
-    let which =
-        if best.stage == Stage::Whole { "Every one of the" } else { "Each measured of the" };
-    format!("{which} {} payloads {kept}{refused}.", best.sizes.len())
+    let (which, count) = match best.stage {
+        Stage::Whole => ("Every one of the", measured.corpus.payloads.len()),
+        _ => ("Each measured of the", best.sizes.len()),
+    };
+    format!("{which} {count} payloads {kept}{refused}.")
 }
 
-fn runner_up_reason(measured: &Measured<'_>, best: &Tracked, next: &Tracked) -> String {
+fn runner_up_reason(measured: &Measured<'_>, winner: usize, next: usize) -> String {
     let from = measured.request.from;
-    let size = next.size_share() / best.size_share().max(1e-9) - 1.0;
-    let time = select::time_ns(next, from) / select::time_ns(best, from).max(1.0) - 1.0;
+    let size = share(measured, next) / share(measured, winner).max(1e-9) - 1.0;
+    let (best, next) = (&measured.all[winner], &measured.all[next]);
+    let time = time_ns(next, from) / time_ns(best, from).max(1.0) - 1.0;
     format!(
         "Next comes {}: {} and {}.",
         next.candidate,
@@ -160,7 +197,7 @@ fn more_or_less(change: f64, more: &str, less: &str) -> String {
 /// What the user should know of the measurement.
 pub(super) fn notices(measured: &Measured<'_>) -> Vec<String> {
     let corpus = measured.corpus;
-    let mut notices = Vec::new();
+    let mut notices = measured.notices.clone();
     if measured.interrupted {
         notices.push("The run was cut short; the figures are of what was measured.".to_owned());
     }
@@ -192,68 +229,22 @@ pub(super) fn notices(measured: &Measured<'_>) -> Vec<String> {
     sizes.sort_unstable();
     if sizes.get(sizes.len() / 2).is_some_and(|&middle| middle < SMALL_PAYLOAD_BYTES) {
         notices.push(
-            "Half of the payloads are below 512 bytes. Alone they hardly shrink; a trained \
-             dictionary (zstd --train, profile key dictionary) often gives several times as much."
+            "Half of the payloads are below 512 bytes. Alone they hardly shrink; what they share \
+             has to come from a dictionary."
                 .to_owned(),
         );
     }
-    let spreads: Vec<f64> = measured
-        .timed
-        .iter()
-        .map(|&index| &measured.all[index])
-        .filter(|tracked| tracked.round_ns() > TIMED_NS_MIN)
-        .map(Tracked::round_spread)
-        .collect();
-    if mean(&spreads) > NOISY_SPREAD {
-        notices.push(format!(
-            "The machine was busy: rounds lay {:.0} % apart on average. Sizes are exact, times \
-             are not.",
-            100.0 * mean(&spreads)
-        ));
+    if measured.decision.is_borderline {
+        notices.push(
+            "The choice is a close one: another run may prefer another of the trials that are \
+             nearly tied."
+                .to_owned(),
+        );
+    }
+    let noise = noise::noise(measured);
+    if noise.is_noisy {
+        notices.push("The host was noisy. Sizes are exact, times are not.".to_owned());
+        notices.extend(noise.signs);
     }
     notices
-}
-
-/// The best candidate for payloads of these sizes only, among those that were timed.
-pub(super) fn winner_within(
-    measured: &Measured<'_>,
-    range: &RangeInclusive<usize>,
-) -> Option<usize> {
-    let from = measured.request.from;
-    let scored = measured.timed.iter().filter_map(|&index| {
-        let tracked = &measured.all[index];
-        if tracked.eliminated_by.is_some() && measured.winner != Some(index) {
-            return None;
-        }
-        let within: Vec<_> =
-            tracked.sizes.iter().filter(|sizes| range.contains(&sizes.bytes_in)).collect();
-        let bytes_in: usize = within.iter().map(|sizes| sizes.bytes_in).sum();
-        let packed: usize = within.iter().map(|sizes| sizes.packed_bytes).sum();
-        let times = tracked
-            .times
-            .iter()
-            .filter(|times| range.contains(&measured.corpus.payloads[times.payload].bytes.len()));
-        let (mut pack, mut unpack, mut count) = (0.0, 0.0, 0.0);
-        for steps in times.flat_map(|times| &times.rounds) {
-            let (packing, unpacking) = steps.totals(&tracked.candidate, from);
-            pack += f64::from(packing);
-            unpack += f64::from(unpacking);
-            count += 1.0;
-        }
-        if within.is_empty() || count == 0.0 {
-            return None;
-        }
-        let size_share = packed as f64 / bytes_in as f64;
-        if size_share > SIZE_SHARE_MAX {
-            return None;
-        }
-        let score = (measured.request.goal.score)(&Figures {
-            size_share,
-            packed_bytes: packed as f64 / within.len() as f64,
-            pack_ns: pack / count,
-            unpack_ns: unpack / count,
-        });
-        Some((index, score))
-    });
-    scored.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
 }

@@ -4,9 +4,12 @@
 //! Contexts and buffers are reused from payload to payload, as a service would. What comes back is
 //! compared with what went in, outside the timed calls.
 
-use cinch_core::codec::{CompressError, Compressor, DecompressError, Decompressor, SetupError};
+use cinch_core::codec::{
+    CodecChoice, CompressError, Compressor, DecompressError, Decompressor, STORED, SetupError,
+};
 use cinch_core::document::{Document, first_difference};
 use cinch_core::encoding::{DocumentEncoding, Engine};
+use cinch_core::envelope::checksum;
 use cinch_core::json;
 
 use crate::candidate::Candidate;
@@ -15,19 +18,19 @@ use crate::measure::timing::timed;
 
 /// Where the application's time starts and ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum From {
+pub enum TimedFrom {
     /// The application has JSON text and wants it back.
     Text,
     /// The application has a value in memory and wants it back.
     Value,
 }
 
-impl From {
+impl TimedFrom {
     /// The name on the command line and in the report.
     pub fn name(self) -> &'static str {
         match self {
-            From::Text => "text",
-            From::Value => "value",
+            TimedFrom::Text => "text",
+            TimedFrom::Value => "value",
         }
     }
 }
@@ -47,31 +50,59 @@ pub struct Steps {
     pub decode: f32,
     /// Value to JSON text.
     pub write: f32,
+    /// The envelope's checksum of the payload, which packing and unpacking each make once.
+    pub checksum: f32,
 }
 
 impl Steps {
+    /// How many steps there are.
+    pub(super) const COUNT: usize = 7;
+
+    /// The steps in the order of their fields.
+    pub(super) fn as_array(&self) -> [f32; Steps::COUNT] {
+        let Steps { parse, encode, compress, decompress, decode, write, checksum } = *self;
+        [parse, encode, compress, decompress, decode, write, checksum]
+    }
+
+    /// The steps from an array in the order of their fields.
+    pub(super) fn from_array(steps: [f32; Steps::COUNT]) -> Steps {
+        let [parse, encode, compress, decompress, decode, write, checksum] = steps;
+        Steps { parse, encode, compress, decompress, decode, write, checksum }
+    }
+
+    /// The lesser time of each step.
+    pub(super) fn least(&self, other: &Steps) -> Steps {
+        let mut steps = self.as_array();
+        for (step, other) in steps.iter_mut().zip(other.as_array()) {
+            *step = step.min(other);
+        }
+        Steps::from_array(steps)
+    }
+
     /// All steps together, whoever needs them.
     pub fn sum(&self) -> f32 {
-        self.parse + self.encode + self.compress + self.decompress + self.decode + self.write
+        self.as_array().iter().sum()
     }
 
     /// The time of packing and of unpacking one payload, as the application sees them.
     ///
     /// From text, a binary encoding is parsed and encoded, and, since an envelope carries the
     /// length and checksum of the text that comes back, decoded and written too. From a value, the
-    /// text of `verbatim` has to be written first and parsed at the end.
-    pub fn totals(&self, candidate: &Candidate, from: From) -> (f32, f32) {
-        let Steps { parse, encode, compress, decompress, decode, write } = *self;
+    /// text of `verbatim` has to be written first and parsed at the end. Both directions make the
+    /// checksum.
+    pub fn totals(&self, candidate: &Candidate, from: TimedFrom) -> (f32, f32) {
+        let Steps { parse, encode, compress, decompress, decode, write, checksum } = *self;
         let is_verbatim = matches!(candidate.encoding.engine, Engine::Verbatim);
-        match (from, is_verbatim, candidate.encoding.is_json_text) {
-            (From::Text, true, _) => (compress, decompress),
-            (From::Text, _, true) => (parse + encode + compress, decompress),
-            (From::Text, _, false) => {
+        let (pack, unpack) = match (from, is_verbatim, candidate.encoding.is_json_text) {
+            (TimedFrom::Text, true, _) => (compress, decompress),
+            (TimedFrom::Text, _, true) => (parse + encode + compress, decompress),
+            (TimedFrom::Text, _, false) => {
                 (parse + encode + decode + write + compress, decompress + decode + write)
             }
-            (From::Value, true, _) => (write + compress, decompress + parse),
-            (From::Value, false, _) => (encode + compress, decompress + decode),
-        }
+            (TimedFrom::Value, true, _) => (write + compress, decompress + parse),
+            (TimedFrom::Value, false, _) => (encode + compress, decompress + decode),
+        };
+        (pack + checksum, unpack + checksum)
     }
 }
 
@@ -102,7 +133,7 @@ pub struct Run {
 /// The contexts and buffers of one candidate.
 pub struct Runner {
     candidate: Candidate,
-    from: From,
+    from: TimedFrom,
     compressor: Box<dyn Compressor>,
     decompressor: Box<dyn Decompressor>,
     document: Document,
@@ -115,29 +146,66 @@ pub struct Runner {
 
 impl Runner {
     /// A runner with contexts of its own.
-    pub fn new(candidate: &Candidate, from: From) -> Result<Runner, SetupError> {
-        let codec = candidate.codec.codec;
-        Ok(Runner {
+    pub fn new(candidate: &Candidate, from: TimedFrom) -> Result<Runner, SetupError> {
+        Runner::new_timed(candidate, from).map(|(runner, _)| runner)
+    }
+
+    /// A runner, and what it took to make its compressor and its decompressor, in nanoseconds.
+    pub(super) fn new_timed(
+        candidate: &Candidate,
+        from: TimedFrom,
+    ) -> Result<(Runner, (f64, f64)), SetupError> {
+        let CodecChoice { codec, level } = candidate.codec;
+        let (compressor, compressor_ns) = timed(|| codec.compressor(level, candidate.dictionary()));
+        let (decompressor, decompressor_ns) = timed(|| codec.decompressor(candidate.dictionary()));
+        let runner = Runner {
             candidate: candidate.clone(),
             from,
-            compressor: codec.compressor(candidate.codec.level, None)?,
-            decompressor: codec.decompressor(None)?,
+            compressor: compressor?,
+            decompressor: decompressor?,
             document: Document::new(),
             decoded: Document::new(),
             encoded: Vec::new(),
             compressed: Vec::new(),
             decompressed: Vec::new(),
             text: Vec::new(),
-        })
+        };
+        Ok((runner, (compressor_ns, decompressor_ns)))
     }
 
-    /// What the contexts hold, in bytes.
-    pub fn memory_bytes(&self) -> usize {
-        self.compressor.memory_bytes() + self.decompressor.memory_bytes()
+    /// Replaces both contexts by new ones, as a service without reuse does, and returns what that
+    /// took, in nanoseconds.
+    pub(super) fn renew(&mut self) -> Result<(f64, f64), SetupError> {
+        let CodecChoice { codec, level } = self.candidate.codec;
+        let dictionary = self.candidate.dictionary();
+        let (compressor, compressor_ns) = timed(|| codec.compressor(level, dictionary));
+        let (decompressor, decompressor_ns) = timed(|| codec.decompressor(dictionary));
+        (self.compressor, self.decompressor) = (compressor?, decompressor?);
+        Ok((compressor_ns, decompressor_ns))
+    }
+
+    /// The candidate that it runs.
+    pub(super) fn candidate(&self) -> &Candidate {
+        &self.candidate
+    }
+
+    /// What compressor and decompressor hold, in bytes.
+    pub fn memory_bytes(&self) -> (usize, usize) {
+        (self.compressor.memory_bytes(), self.decompressor.memory_bytes())
     }
 
     /// Runs one payload. With `check`, what comes back is compared with what went in.
     pub fn run(&mut self, payload: &Payload, check: bool) -> Run {
+        self.run_with(payload, check, || {})
+    }
+
+    /// The same with something done between packing and unpacking, outside the timed calls.
+    pub(super) fn run_with(
+        &mut self,
+        payload: &Payload,
+        check: bool,
+        between: impl FnOnce(),
+    ) -> Run {
         let mut steps = Steps::default();
         let refusal = match self.candidate.encoding.engine {
             Engine::Verbatim => {
@@ -160,6 +228,7 @@ impl Runner {
             Ok(bytes_out) => bytes_out,
             Err(error) => return failed_to_compress(steps, &error),
         };
+        between();
         let output = &mut self.decompressed[..input.len()];
         let (decompressed, time) =
             timed(|| self.decompressor.decompress(&self.compressed[..bytes_out], output));
@@ -170,6 +239,16 @@ impl Runner {
             && let Engine::Document(engine) = self.candidate.encoding.engine
         {
             verdict = self.decode(engine, &mut steps, check);
+        }
+        if self.candidate.codec.codec.info().id != STORED {
+            let text: &[u8] = match (is_verbatim, self.candidate.encoding.is_json_text) {
+                (true, _) => &payload.bytes,
+                (false, true) => &self.encoded,
+                (false, false) => &self.text,
+            };
+            let (sum, time) = timed(|| checksum(text));
+            std::hint::black_box(sum);
+            steps.checksum = time as f32;
         }
         if let (Verdict::Fine, Some(reason)) = (&verdict, refusal) {
             verdict = Verdict::Refused(reason);
@@ -184,7 +263,7 @@ impl Runner {
 
     /// What an application with a value in memory does around `verbatim`.
     fn text_steps(&mut self, payload: &Payload, steps: &mut Steps) {
-        if self.from == From::Value && payload.is_json {
+        if self.from == TimedFrom::Value && payload.is_json {
             let parser = self.candidate.encoding.parser;
             let (parsed, time) = timed(|| json::parse(parser, &payload.bytes, &mut self.document));
             if parsed.is_ok() {

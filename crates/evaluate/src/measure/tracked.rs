@@ -1,11 +1,11 @@
 //! What is known of one candidate so far, from stage to stage.
 //!
-//! Sizes and times are kept per payload until the end, because percentiles, size classes and
-//! factors are all made of them.
+//! Sizes and times are kept per payload until the end, because percentiles, size classes, factors
+//! and intervals are all made of them.
 
 use crate::candidate::Candidate;
-use crate::measure::runner::{From, Steps};
-use crate::model::Nanoseconds;
+use crate::measure::runner::{Steps, TimedFrom};
+use crate::model::{FirstCall, Nanoseconds, Regimes};
 use crate::statistics::{median, percentile};
 
 /// How far a candidate came.
@@ -52,6 +52,30 @@ pub struct Times {
     pub rounds: Vec<Steps>,
 }
 
+impl Times {
+    /// The median over the rounds of a figure, in nanoseconds.
+    pub fn median(&self, figure: impl Fn(&Steps) -> f32) -> f64 {
+        let mut rounds: Vec<f32> = self.rounds.iter().map(figure).collect();
+        rounds.sort_by(f32::total_cmp);
+        f64::from(percentile(&rounds, 0.5))
+    }
+}
+
+/// Raw calls of the timed rounds.
+#[derive(Debug, Clone, Default)]
+pub struct CallLog {
+    /// Packing times of every call, in nanoseconds.
+    pub pack_ns: Vec<f32>,
+    /// Unpacking times of every call, in nanoseconds.
+    pub unpack_ns: Vec<f32>,
+    /// How many calls the system interrupted; they were made again.
+    pub preempted: u64,
+    /// Wall time of the loops around the calls, in nanoseconds.
+    pub wall_ns: f64,
+    /// CPU time of the same loops by the thread's clock, in nanoseconds.
+    pub cpu_ns: f64,
+}
+
 /// One candidate and what was measured of it.
 #[derive(Debug)]
 pub struct Tracked {
@@ -59,14 +83,24 @@ pub struct Tracked {
     pub candidate: Candidate,
     /// How far it came.
     pub stage: Stage,
-    /// Sizes, of the last stage that took any.
+    /// Sizes, of the last stage that took any, by rising payload.
     pub sizes: Vec<Sizes>,
-    /// Times, of the last stage that took any.
-    pub times: Vec<Times>,
-    /// A new context and its first call.
+    /// Times of the single pass of stage 1.
+    pub single: Vec<Times>,
+    /// Times on the payloads that choose.
+    pub chosen: Vec<Times>,
+    /// Times on the payloads that report.
+    pub reported: Vec<Times>,
+    /// Raw calls on the payloads that report, or on those that choose where there are no others.
+    pub calls: CallLog,
+    /// Cache regimes and context life cycles.
+    pub regimes: Option<Regimes>,
+    /// First calls in fresh processes.
+    pub first_call: Option<FirstCall>,
+    /// A new context and its first call in this process, for what has no fresh ones.
     pub first_call_ns: f64,
-    /// What the contexts hold.
-    pub memory_bytes: usize,
+    /// What compressor and decompressor hold.
+    pub memory_bytes: (usize, usize),
     /// Payloads that the encoding can't carry.
     pub refused: u64,
     /// The first refusal.
@@ -86,9 +120,14 @@ impl Tracked {
             candidate,
             stage: Stage::Sizes,
             sizes: Vec::new(),
-            times: Vec::new(),
+            single: Vec::new(),
+            chosen: Vec::new(),
+            reported: Vec::new(),
+            calls: CallLog::default(),
+            regimes: None,
+            first_call: None,
             first_call_ns: 0.0,
-            memory_bytes: 0,
+            memory_bytes: (0, 0),
             refused: 0,
             refusal: None,
             failures: 0,
@@ -97,15 +136,24 @@ impl Tracked {
         }
     }
 
+    /// The best times there are: of the payloads that report, else of those that choose, else of
+    /// the single pass.
+    pub fn times(&self) -> &[Times] {
+        [&self.reported, &self.chosen]
+            .into_iter()
+            .find(|times| times.iter().any(|times| !times.rounds.is_empty()))
+            .unwrap_or(&self.single)
+    }
+
+    /// The sizes of one payload, if it was sized.
+    pub fn sizes_of(&self, payload: usize) -> Option<&Sizes> {
+        let place = self.sizes.binary_search_by_key(&payload, |sizes| sizes.payload);
+        place.ok().map(|place| &self.sizes[place])
+    }
+
     /// Bytes of the sized payloads: in, out and packed.
     pub fn bytes(&self) -> (u64, u64, u64) {
-        self.sizes.iter().fold((0, 0, 0), |(bytes_in, out, packed), sizes| {
-            (
-                bytes_in + sizes.bytes_in as u64,
-                out + sizes.bytes_out as u64,
-                packed + sizes.packed_bytes as u64,
-            )
-        })
+        total(self.sizes.iter())
     }
 
     /// Stored bytes over payload bytes, in the sized payloads.
@@ -122,15 +170,8 @@ impl Tracked {
 
     /// The median over the rounds of each payload's figure.
     pub fn per_payload(&self, figure: impl Fn(&Steps) -> f32) -> Vec<f64> {
-        self.times
-            .iter()
-            .filter(|times| !times.rounds.is_empty())
-            .map(|times| {
-                let mut rounds: Vec<f32> = times.rounds.iter().map(&figure).collect();
-                rounds.sort_by(f32::total_cmp);
-                f64::from(percentile(&rounds, 0.5))
-            })
-            .collect()
+        let timed = self.times().iter().filter(|times| !times.rounds.is_empty());
+        timed.map(|times| times.median(&figure)).collect()
     }
 
     /// The summary of a figure.
@@ -139,7 +180,7 @@ impl Tracked {
     }
 
     /// The summaries of packing and of unpacking.
-    pub fn totals(&self, from: From) -> (Nanoseconds, Nanoseconds) {
+    pub fn totals(&self, from: TimedFrom) -> (Nanoseconds, Nanoseconds) {
         (
             self.summary(|steps| steps.totals(&self.candidate, from).0),
             self.summary(|steps| steps.totals(&self.candidate, from).1),
@@ -148,14 +189,15 @@ impl Tracked {
 
     /// How often each payload was timed.
     pub fn rounds(&self) -> usize {
-        self.times.iter().map(|times| times.rounds.len()).max().unwrap_or(0)
+        self.times().iter().map(|times| times.rounds.len()).max().unwrap_or(0)
     }
 
     /// The sum of all times of each complete round, in nanoseconds, in rising order.
     fn round_sums(&self) -> Vec<f64> {
-        let complete = self.times.iter().map(|times| times.rounds.len()).min().unwrap_or(0);
+        let times = self.times();
+        let complete = times.iter().map(|times| times.rounds.len()).min().unwrap_or(0);
         let sum = |round: usize| -> f64 {
-            let steps = self.times.iter().filter_map(|times| times.rounds.get(round));
+            let steps = times.iter().filter_map(|times| times.rounds.get(round));
             steps.map(Steps::sum).map(f64::from).sum()
         };
         let mut sums: Vec<f64> = (0..complete).map(sum).collect();
@@ -177,4 +219,15 @@ impl Tracked {
             _ => 0.0,
         }
     }
+}
+
+/// Bytes of some payloads: in, out and packed.
+pub fn total<'a>(sizes: impl Iterator<Item = &'a Sizes>) -> (u64, u64, u64) {
+    sizes.fold((0, 0, 0), |(bytes_in, out, packed), sizes| {
+        (
+            bytes_in + sizes.bytes_in as u64,
+            out + sizes.bytes_out as u64,
+            packed + sizes.packed_bytes as u64,
+        )
+    })
 }

@@ -1,0 +1,366 @@
+//! The three stages: sizes of every candidate on a small sample and a closer look around the best,
+//! times of the finalists in turns, and the best over the whole corpus.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use super::Measured;
+use crate::bootstrap::Resamples;
+use crate::candidate::{Wanted, around};
+use crate::host::Host;
+use crate::measure::{self, CallLog, Evictor, Job, Stage, Times, Tracked, Turns, Watch};
+use crate::select;
+use crate::sheet::{Sheet, medians};
+use crate::statistics::stratified;
+
+/// How often stage 1 looks around the best it knows.
+const CLOSER_LOOKS: usize = 3;
+
+/// Around how many of the best, each of another codec, it looks.
+const CLOSER_CODECS: usize = 3;
+
+/// How many of the best go through stage 3 beside the front, the baseline and the controls.
+const WHOLE_BEST: usize = 4;
+
+/// Small payloads are timed in more rounds, but at most this many times the usual.
+const ROUNDS_FACTOR_MAX: usize = 8;
+
+/// Rounds that are added at a time while the winner is borderline.
+const EXTRA_ROUNDS: usize = 2;
+
+/// Whose score is further than this from the best has no part in added rounds.
+const CONTENDER: f64 = 0.15;
+
+impl Measured<'_> {
+    pub(super) fn run(&mut self, wanted: &Wanted, watch: &mut Watch<'_>) {
+        let start = Instant::now();
+        self.sizes(wanted, watch);
+        self.counts.stage_seconds[0] = start.elapsed().as_secs_f64();
+
+        let start = Instant::now();
+        self.times(watch);
+        let seconds = start.elapsed().as_secs_f64();
+        self.counts.stage_seconds[1] = seconds;
+        let stage2 = &mut self.counts.stage2;
+        let timing = seconds - stage2.comparison_seconds;
+        stage2.other_seconds = (timing - stage2.measured_seconds).max(0.0);
+        stage2.overhead_share = stage2.other_seconds / timing.max(1e-9);
+
+        let start = Instant::now();
+        self.whole_corpus(watch);
+        self.counts.stage_seconds[2] = start.elapsed().as_secs_f64();
+        self.interrupted = watch.stop.load(Ordering::Relaxed);
+    }
+
+    /// A stratified choice of some payloads, the same for every candidate.
+    fn choose(&self, from: &[usize], count: usize, bytes_max: usize) -> Vec<usize> {
+        let sizes: Vec<usize> =
+            from.iter().map(|&index| self.corpus.payloads[index].bytes.len()).collect();
+        let chosen = stratified(&sizes, count, bytes_max, self.request.seed);
+        chosen.into_iter().map(|place| from[place]).collect()
+    }
+
+    fn jobs(&self, candidates: &[usize], payloads: &[usize]) -> Vec<Job> {
+        let jobs = |&candidate: &usize| Job::all(self.corpus, candidate, payloads);
+        candidates.iter().flat_map(jobs).collect()
+    }
+
+    /// Stage 1.
+    fn sizes(&mut self, wanted: &Wanted, watch: &mut Watch<'_>) {
+        let (count, bytes) = (self.plan.stage1_payloads, self.plan.stage1_bytes);
+        let sample = self.choose(&self.split.select, count, bytes);
+        self.counts.stage1_payloads = sample.len();
+        let mut new: Vec<usize> = (0..self.all.len()).collect();
+        for look in 0..=CLOSER_LOOKS {
+            let jobs = self.jobs(&new, &sample);
+            watch
+                .progress
+                .begin(if look == 0 { "sizes" } else { "a closer look" }, jobs.len() as u64);
+            measure::size(&self.setting(), &mut self.all, &jobs, true, watch);
+            select::eliminate_unfit(&mut self.all);
+            select::eliminate_useless_dictionaries(&mut self.all);
+            let is_narrowed = wanted.all || wanted.codecs.is_some();
+            if is_narrowed || watch.stopped() || look == CLOSER_LOOKS {
+                break;
+            }
+            new = self.look_closer(wanted);
+            if new.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Adds the neighbours of the best candidates, and returns which are new.
+    fn look_closer(&mut self, wanted: &Wanted) -> Vec<usize> {
+        let goal = self.request.goal;
+        let mut best: Vec<usize> = Vec::new();
+        for index in select::by_first_look(&self.all, goal, self.request.from) {
+            let kind = |index: usize| {
+                let candidate = &self.all[index].candidate;
+                (candidate.codec.name(), candidate.learned.is_some())
+            };
+            if best.len() < CLOSER_CODECS && !best.iter().any(|&other| kind(other) == kind(index)) {
+                best.push(index);
+            }
+        }
+        let start = self.all.len();
+        for (place, index) in best.into_iter().enumerate() {
+            let with_encodings = place < 2 && wanted.encodings.is_none();
+            for candidate in around(&self.all[index].candidate, goal.wants_slow, with_encodings) {
+                if !self.all.iter().any(|known| known.candidate == candidate) {
+                    self.all.push(Tracked::new(candidate));
+                }
+            }
+        }
+        select::eliminate_unusable(&mut self.all, wanted.portable, wanted.no_schema);
+        (start..self.all.len()).collect()
+    }
+
+    /// Stage 2.
+    fn times(&mut self, watch: &mut Watch<'_>) {
+        let always = self.always();
+        let (goal, from) = (self.request.goal, self.request.from);
+        self.timed = select::finalists(&mut self.all, goal, from, &always, self.plan.finalists);
+        let (count, bytes) = (self.plan.stage2_payloads, self.plan.stage2_bytes);
+        let choose = self.choose(&self.split.select, count, bytes);
+        let report = match self.split.by {
+            Some(_) => self.choose(&self.split.report, count, bytes),
+            None => Vec::new(),
+        };
+        self.counts.stage2_payloads = choose.len();
+        if watch.stopped() {
+            return;
+        }
+        let start = Instant::now();
+        self.check(&choose, &report, watch);
+        self.counts.stage2.comparison_seconds = start.elapsed().as_secs_f64();
+
+        // The processes that checked have ended, so what else uses a processor from here on is
+        // a disturbance.
+        self.host[0] = Host::read();
+        self.time_the_choice(&choose, watch);
+        self.first_calls(&choose, watch);
+        self.resamples = self.resamples_of(&self.chosen);
+        select::eliminate_over_budget(
+            &mut self.all,
+            &self.timed,
+            &self.request.budgets,
+            &self.resamples,
+            from,
+        );
+        if self.request.beat_baseline {
+            select::eliminate_below_baseline(&mut self.all, &self.chosen, self.baseline);
+        }
+        self.decision = select::decide(&self.all, &self.chosen, goal, &self.resamples);
+        self.time_the_report(&report, watch);
+        self.regimes(if report.is_empty() { &choose } else { &report }, watch);
+        self.host[1] = Host::read();
+    }
+
+    /// Sizes and checks the finalists on all they will be timed on, and takes out what fails.
+    fn check(&mut self, choose: &[usize], report: &[usize], watch: &mut Watch<'_>) {
+        let mut payloads = [choose, report].concat();
+        payloads.sort_unstable();
+        payloads.dedup();
+        let jobs = self.jobs(&self.timed, &payloads);
+        watch.progress.begin("checking", jobs.len() as u64);
+        let complete = measure::size(&self.setting(), &mut self.all, &jobs, false, watch);
+        select::eliminate_unfit(&mut self.all);
+        let (all, always) = (&self.all, self.always());
+        self.timed.retain(|index| {
+            let is_in = all[*index].eliminated_by.is_none()
+                || always.contains(index) && all[*index].failures == 0;
+            complete.contains(index) && is_in
+        });
+    }
+
+    /// How many rounds these payloads get: few bytes get more.
+    fn rounds(&self, usual: usize, payloads: &[usize]) -> usize {
+        let bytes: usize =
+            payloads.iter().map(|&index| self.corpus.payloads[index].bytes.len()).sum();
+        usual * (self.plan.stage2_bytes / bytes.max(1)).clamp(1, ROUNDS_FACTOR_MAX)
+    }
+
+    fn time_the_choice(&mut self, choose: &[usize], watch: &mut Watch<'_>) {
+        let setting = self.setting();
+        let mut turns = Turns::new(&setting, &self.all, &self.timed, choose, "rounds");
+        let rounds = self.rounds(self.plan.rounds, choose);
+        watch.progress.begin("times", turns.units() * rounds as u64);
+        turns.rounds(rounds, |_| true, watch);
+        let extra_max = self.rounds(self.plan.extra_rounds, choose);
+        let mut extra = 0;
+        loop {
+            let mut times = vec![None; self.all.len()];
+            turns.look(|index, rounds| {
+                times[index] = medians(&self.all[index], rounds, setting.from)
+            });
+            self.chosen = Sheet::new(self.corpus, choose, &self.all, &self.timed, |index| {
+                times[index].take()
+            });
+            if extra >= extra_max || watch.stopped() || !self.is_borderline() {
+                break;
+            }
+            let contenders = self.contenders();
+            let more = self.rounds(EXTRA_ROUNDS, choose);
+            watch.progress.begin("a close decision", turns.units() * more as u64);
+            turns.rounds(more, |index| contenders.contains(&index), watch);
+            extra += more;
+        }
+        let all = &mut self.all;
+        let seconds = turns.finish(|index, times, calls, memory| {
+            give(&mut all[index], times, calls, memory, false);
+        });
+        self.counts.stage2.measured_seconds += seconds;
+    }
+
+    fn is_borderline(&self) -> bool {
+        let resamples = self.resamples_of(&self.chosen);
+        select::decide(&self.all, &self.chosen, self.request.goal, &resamples).is_borderline
+    }
+
+    /// Those whose score is near the best.
+    fn contenders(&self) -> Vec<usize> {
+        let score = |&index: &usize| self.chosen.score(index, self.request.goal);
+        let paying = |index: &&usize| {
+            self.chosen.measured(**index).is_some_and(|m| select::pays(m.size_share))
+        };
+        let best = self.timed.iter().filter(paying).filter_map(score).fold(f64::INFINITY, f64::min);
+        let is_near = |index: &&usize| score(index).is_some_and(|score| score < best + CONTENDER);
+        self.timed.iter().filter(is_near).copied().collect()
+    }
+
+    fn first_calls(&mut self, choose: &[usize], watch: &mut Watch<'_>) {
+        let setting = self.setting();
+        let mut by_size = choose.to_vec();
+        by_size.sort_by_key(|&index| self.corpus.payloads[index].bytes.len());
+        let Some(&median) = by_size.get(by_size.len() / 2) else { return };
+        watch.progress.begin("first calls", self.timed.len() as u64);
+        for &index in &self.timed {
+            let processes = self.plan.first_call_processes;
+            let tracked = &mut self.all[index];
+            let spent = measure::first_calls(&setting, tracked, median, processes, watch);
+            self.counts.stage2.measured_seconds += spent / 1e9;
+            watch.progress.advance(1);
+        }
+    }
+
+    /// Times what is still in on the payloads that chose nothing.
+    fn time_the_report(&mut self, report: &[usize], watch: &mut Watch<'_>) {
+        if report.is_empty() || watch.stopped() {
+            self.reported = self.chosen.clone();
+            return;
+        }
+        let setting = self.setting();
+        let mut turns = Turns::new(&setting, &self.all, &self.timed, report, "report rounds");
+        let rounds = self.rounds(self.plan.report_rounds, report);
+        watch.progress.begin("times, held out", turns.units() * rounds as u64);
+        turns.rounds(rounds, |_| true, watch);
+        let all = &mut self.all;
+        let seconds = turns.finish(|index, times, calls, memory| {
+            give(&mut all[index], times, calls, memory, true);
+        });
+        self.counts.stage2.measured_seconds += seconds;
+        let from = self.request.from;
+        self.reported = Sheet::new(self.corpus, report, &self.all, &self.timed, |index| {
+            medians(&self.all[index], &self.all[index].reported, from)
+        });
+        if self.reported.rows.is_empty() {
+            self.reported = self.chosen.clone();
+        }
+    }
+
+    /// The other circumstances, for what is still in.
+    fn regimes(&mut self, payloads: &[usize], watch: &mut Watch<'_>) {
+        let setting = self.setting();
+        let (count, bytes) = (self.plan.regime_payloads, self.plan.regime_bytes);
+        let payloads = self.choose(payloads, count, bytes);
+        let mut evictor = Evictor::new();
+        watch.progress.begin("caches", self.timed.len() as u64);
+        for &index in &self.timed {
+            let tracked = &mut self.all[index];
+            let spent = measure::regimes(&setting, tracked, &payloads, &mut evictor, watch);
+            self.counts.stage2.measured_seconds += spent / 1e9;
+            watch.progress.advance(1);
+        }
+    }
+
+    /// Stage 3, again for every new winner until one comes through it sound.
+    fn whole_corpus(&mut self, watch: &mut Watch<'_>) {
+        let goal = self.request.goal;
+        let mut pending = select::front(&self.all, &self.reported);
+        pending.extend(self.decision.ranked.iter().take(WHOLE_BEST));
+        pending.extend(self.always());
+        pending.sort_unstable();
+        pending.dedup();
+        let mut checked: Vec<usize> = Vec::new();
+        while !pending.is_empty() && !watch.stopped() {
+            self.size_whole(&pending, self.plan.stage3_bytes, watch);
+            self.whole.append(&mut pending);
+            self.decision = select::decide(&self.all, &self.chosen, goal, &self.resamples);
+            let Some(best) = self.winner() else { break };
+            if !self.whole.contains(&best) {
+                pending.push(best);
+            } else if !checked.contains(&best) && !watch.stopped() {
+                self.size_whole(&[best], usize::MAX, watch);
+                checked.push(best);
+                self.decision = select::decide(&self.all, &self.chosen, goal, &self.resamples);
+                pending.extend(self.winner().filter(|best| !checked.contains(best)));
+            }
+        }
+    }
+
+    /// Sizes and checks candidates on all payloads, or, within so many bytes, on a choice of them.
+    /// A trial with a dictionary is checked on all and sized on what did not train it.
+    fn size_whole(&mut self, candidates: &[usize], bytes_max: usize, watch: &mut Watch<'_>) {
+        let every: Vec<usize> = (0..self.corpus.payloads.len()).collect();
+        let payloads = self.choose(&every, every.len(), bytes_max);
+        let jobs: Vec<Job> = candidates
+            .iter()
+            .filter(|&&index| self.all[index].sizes.len() < payloads.len())
+            .flat_map(|&index| Job::all(self.corpus, index, &payloads))
+            .collect();
+        watch.progress.begin("whole corpus", jobs.len() as u64);
+        let complete = measure::size(&self.setting(), &mut self.all, &jobs, false, watch);
+        let train = &self.split.train;
+        for &index in candidates {
+            if !watch.stopped() || complete.contains(&index) {
+                self.all[index].stage = self.all[index].stage.max(Stage::Whole);
+            }
+            if self.all[index].candidate.learned.is_some() {
+                let sizes = &mut self.all[index].sizes;
+                sizes.retain(|sizes| train.binary_search(&sizes.payload).is_err());
+            }
+        }
+        select::eliminate_unfit(&mut self.all);
+    }
+}
+
+fn give(
+    tracked: &mut Tracked,
+    times: Vec<Times>,
+    calls: CallLog,
+    (compressor, decompressor): (usize, usize),
+    is_report: bool,
+) {
+    let (known_compressor, known_decompressor) = tracked.memory_bytes;
+    tracked.memory_bytes = (known_compressor.max(compressor), known_decompressor.max(decompressor));
+    // Cut short in its first round, it has nothing to tell.
+    if times.iter().any(|times| times.rounds.is_empty()) {
+        return;
+    }
+    tracked.stage = tracked.stage.max(Stage::Times);
+    tracked.calls = calls;
+    if is_report {
+        tracked.reported = times;
+    } else {
+        tracked.chosen = times;
+    }
+}
+
+impl Measured<'_> {
+    /// Resamples for an interval over these payloads.
+    pub(super) fn resamples_over(&self, payloads: &[usize]) -> Resamples {
+        let groups: Vec<u32> = payloads.iter().map(|&index| self.groups.of[index]).collect();
+        Resamples::new(&groups, crate::bootstrap::RESAMPLES, self.request.seed)
+    }
+}

@@ -1,0 +1,60 @@
+//! How much each stage may do: counts, never a clock, so that one seed gives one answer.
+
+/// How much each stage may do.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Payloads of stage 1, at most.
+    pub stage1_payloads: usize,
+    /// Bytes of stage 1, at most.
+    pub stage1_bytes: usize,
+    /// Candidates of stage 2, at most.
+    pub finalists: usize,
+    /// Payloads of stage 2, at most.
+    pub stage2_payloads: usize,
+    /// Bytes of stage 2, at most.
+    pub stage2_bytes: usize,
+    /// Rounds of stage 2 on the payloads that choose.
+    pub rounds: usize,
+    /// Rounds of stage 2 that may be added while a tie is undecided.
+    pub extra_rounds: usize,
+    /// Rounds of stage 2 on the payloads that report.
+    pub report_rounds: usize,
+    /// Payloads on which the cache regimes are tried, at most.
+    pub regime_payloads: usize,
+    /// Bytes of those, at most.
+    pub regime_bytes: usize,
+    /// Fresh processes for the first call of each codec family.
+    pub first_call_processes: usize,
+    /// Bytes of stage 3, at most; the recommended candidate is checked on all.
+    pub stage3_bytes: usize,
+}
+
+/// Fewer fresh processes say nothing of how a first call is spread.
+const FIRST_CALL_PROCESSES: usize = 10;
+
+impl Plan {
+    /// The plan for about this many seconds on two cores. Only the counts follow from the time, so
+    /// that the same request always means the same work.
+    ///
+    /// Where slow levels are wanted, a tenth of the speed is met by fewer bytes.
+    pub fn of_time(seconds: f64, all: bool, slow: bool) -> Plan {
+        let factor = (seconds / 60.0).clamp(0.05, 1_000.0);
+        let slow_factor = if slow { 4 } else { 1 };
+        let scaled = |count: usize| ((count as f64 * factor) as usize).max(8);
+        let is_short = factor < 0.5 || slow;
+        Plan {
+            stage1_payloads: scaled(128).max(32),
+            stage1_bytes: scaled((4 << 20) / slow_factor),
+            finalists: if all && !slow { usize::MAX } else { 16 },
+            stage2_payloads: scaled(512).max(32),
+            stage2_bytes: scaled((8 << 20) / slow_factor),
+            rounds: if is_short { 3 } else { 5 },
+            extra_rounds: if is_short { 2 } else { 6 },
+            report_rounds: 3,
+            regime_payloads: scaled(32).clamp(8, 64),
+            regime_bytes: scaled((1 << 20) / slow_factor),
+            first_call_processes: FIRST_CALL_PROCESSES,
+            stage3_bytes: scaled((64 << 20) / slow_factor),
+        }
+    }
+}
