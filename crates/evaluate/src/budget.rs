@@ -180,7 +180,7 @@ fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
 }
 
 /// A number and a unit.
-fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+pub(crate) fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let number: f64 = number.parse().ok()?;

@@ -8,6 +8,7 @@
 pub mod bootstrap;
 pub mod budget;
 pub mod candidate;
+pub mod capacity;
 pub mod corpus;
 pub mod dictionaries;
 pub mod estimate;
@@ -15,6 +16,7 @@ pub mod evaluation;
 pub mod goal;
 pub mod groups;
 pub mod host;
+pub mod link;
 pub mod measure;
 pub mod model;
 pub mod report;
