@@ -5,6 +5,7 @@
 //! [`evaluation`] puts it together into the [`model`] that every [`report`] renders. [`estimate`]
 //! answers what one profile would save.
 
+pub mod against;
 pub mod behind;
 pub mod bootstrap;
 pub mod budget;
