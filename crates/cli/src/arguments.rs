@@ -32,7 +32,7 @@ Example:
 
 SOURCE is a file or folder of JSON, NDJSON, concatenated JSON or log lines, plain or packed with
 gzip or zstd, or - for a pipe. With none, 2,219 generated shopping carts are measured.")]
-    Evaluate(EvaluateArguments),
+    Evaluate(Box<EvaluateArguments>),
     /// Tell what a profile would save on payloads, before it is switched on.
     #[command(after_help = "Example:\n  cinch estimate carts/ --profile report/profile.toml")]
     Estimate(EstimateArguments),
@@ -172,6 +172,31 @@ pub struct EvaluateArguments {
     /// takes.
     #[arg(long)]
     pub all: bool,
+    /// Model the time over a link: bandwidth, round trip, and whether it is warm or has TLS.
+    #[arg(long, value_name = "1Gbps,150ms[,warm][,tls]")]
+    pub link: Option<String>,
+    /// Model days until a disk is full, from this rate of payloads, such as 1M/day; needs --disk.
+    #[arg(long, value_name = "COUNT/TIME", requires = "disk")]
+    pub rate: Option<String>,
+    /// The disk, such as 1TB (10^12 bytes) or 1TiB.
+    #[arg(long, value_name = "SIZE", requires = "rate")]
+    pub disk: Option<String>,
+    /// The share of the disk that something else uses [default: 0%].
+    #[arg(long, value_name = "PERCENT", requires = "rate")]
+    pub overhead: Option<String>,
+    /// How much the rate grows, such as 10%/month [default: 0%/month].
+    #[arg(long, value_name = "PERCENT/TIME", requires = "rate", allow_hyphen_values = true)]
+    pub growth: Option<String>,
+    /// What a GB costs for a month, such as 0.10/GB.
+    #[arg(long, value_name = "PRICE/GB", requires = "rate")]
+    pub price: Option<String>,
+    /// Model what is left to gain behind a store that compresses already, such as toast-pglz or
+    /// zstd-block; may be given more than once.
+    #[arg(long, value_name = "STORE")]
+    pub behind: Vec<String>,
+    /// Tell what changed since an older run, from the file that its --json wrote.
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
     /// Write the report into this folder [default: report, unless --json is given].
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,

@@ -8,10 +8,14 @@ use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use cinch_core::codec::CodecChoice;
+use cinch_evaluate::against;
+use cinch_evaluate::behind::{Behind, behind_named};
 use cinch_evaluate::budget::{Budget, parse_seconds};
 use cinch_evaluate::candidate::{Candidate, Wanted, parse_encodings};
+use cinch_evaluate::capacity::Capacity;
 use cinch_evaluate::evaluation::{Request, evaluate};
 use cinch_evaluate::goal::{GOALS, Goal, goal_named};
+use cinch_evaluate::link::Link;
 use cinch_evaluate::measure::{self, Launch, TimedFrom, Watch};
 use cinch_evaluate::model::Evaluation;
 use cinch_evaluate::report::terminal::{self, TerminalOptions};
@@ -23,6 +27,7 @@ use crate::arguments::{EvaluateArguments, FromChoice, SplitChoice};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{Place, write_whole};
+use crate::profile::read_at_most;
 use crate::progress::Bar;
 use crate::sources;
 
@@ -42,6 +47,10 @@ pub fn serve() -> Result<Done, Failure> {
     Ok(Done::Whole)
 }
 
+/// The largest file of an older run that is read, in bytes: hundreds of trials are below a
+/// hundredth of it.
+const AGAINST_BYTES_MAX: u64 = 64 << 20;
+
 /// Evaluates. Candidates are tried in processes of `program`, if its path is known.
 pub fn run(arguments: &EvaluateArguments, program: Option<PathBuf>) -> Result<Done, Failure> {
     let goal = goal(&arguments.goal)?;
@@ -59,6 +68,10 @@ pub fn run(arguments: &EvaluateArguments, program: Option<PathBuf>) -> Result<Do
     let time_seconds = parse_seconds(&arguments.time).ok_or_else(|| {
         Failure::Argument(format!("{:?} is no time; write 60s or 2m", arguments.time))
     })?;
+    let link = arguments.link.as_deref().map(Link::parse).transpose()?;
+    let capacity = capacity(arguments)?;
+    let behind = behind(&arguments.behind)?;
+    let against = arguments.against.as_deref().map(older).transpose()?;
     let interrupt = Interrupt::handled();
     let mut bar = Bar::new(arguments.source.progress);
     let (corpus, name) = sources::read(&arguments.source, &bar, &interrupt)?;
@@ -81,6 +94,10 @@ pub fn run(arguments: &EvaluateArguments, program: Option<PathBuf>) -> Result<Do
         seed: arguments.source.seed,
         launch: program
             .map(|program| Launch { program, arguments: vec![WORKER_COMMAND.to_owned()] }),
+        link,
+        capacity,
+        behind,
+        against,
     };
     let mut watch = Watch { progress: &mut bar, stop: &interrupt.stop };
     let evaluation = evaluate(&corpus, &request, &mut watch)?;
@@ -98,6 +115,43 @@ fn goal(name: &str) -> Result<&'static Goal, Failure> {
             GOALS.iter().map(|goal| format!("{} ({})", goal.name, goal.summary)).collect();
         Failure::Argument(format!("no goal is called {name:?}; there are {}", goals.join(", ")))
     })
+}
+
+/// What the capacity model is asked, where a rate and a disk are given; clap sees to both.
+fn capacity(arguments: &EvaluateArguments) -> Result<Option<Capacity>, Failure> {
+    let (Some(rate), Some(disk)) = (&arguments.rate, &arguments.disk) else { return Ok(None) };
+    let mut capacity = Capacity::parse(rate, disk)?;
+    if let Some(overhead) = &arguments.overhead {
+        capacity = capacity.with_overhead(overhead)?;
+    }
+    if let Some(growth) = &arguments.growth {
+        capacity = capacity.with_growth(growth)?;
+    }
+    if let Some(price) = &arguments.price {
+        capacity = capacity.with_price(price)?;
+    }
+    Ok(Some(capacity))
+}
+
+/// The stores of these names, each once.
+fn behind(names: &[String]) -> Result<Vec<&'static Behind>, Failure> {
+    let mut stores = Vec::new();
+    for name in names {
+        let store = behind_named(name)?;
+        if !stores.contains(&store) {
+            stores.push(store);
+        }
+    }
+    Ok(stores)
+}
+
+/// The older run of this file.
+fn older(path: &Path) -> Result<Evaluation, Failure> {
+    let bytes = read_at_most(path, AGAINST_BYTES_MAX)?;
+    let name = || path.display().to_string();
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::Argument(format!("{}: an older run is UTF-8 text", name())))?;
+    against::read(&text).map_err(|error| Failure::Against { path: name(), error })
 }
 
 /// Writes what was asked for: files first, so that what the terminal says of them is true.

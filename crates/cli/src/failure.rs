@@ -11,9 +11,13 @@ use cinch_core::dictionary::DictionaryError;
 use cinch_core::envelope::UnpackError;
 use cinch_core::pack::PackError;
 use cinch_core::profile::ProfileError;
+use cinch_evaluate::against::AgainstError;
+use cinch_evaluate::behind::UnknownBehind;
 use cinch_evaluate::budget::BudgetError;
 use cinch_evaluate::candidate::CandidateError;
+use cinch_evaluate::capacity::CapacityError;
 use cinch_evaluate::corpus::{CorpusError, FieldPathError};
+use cinch_evaluate::link::LinkError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +89,23 @@ pub enum Failure {
     /// A budget was written wrongly.
     #[error(transparent)]
     Budget(#[from] BudgetError),
+    /// A link was written wrongly.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// A rate, disk, overhead, growth or price was written wrongly.
+    #[error(transparent)]
+    Capacity(#[from] CapacityError),
+    /// A store that compresses was named wrongly.
+    #[error(transparent)]
+    Behind(#[from] UnknownBehind),
+    /// An older run can't be compared with.
+    #[error("{path}: {error}")]
+    Against {
+        /// The file.
+        path: String,
+        /// Why.
+        error: AgainstError,
+    },
     /// A path to a member was written wrongly.
     #[error(transparent)]
     Field(#[from] FieldPathError),
@@ -113,6 +134,9 @@ impl Failure {
             | Failure::Choice(_)
             | Failure::Candidate(_)
             | Failure::Budget(_)
+            | Failure::Link(_)
+            | Failure::Capacity(_)
+            | Failure::Behind(_)
             | Failure::Field(_) => 2,
             Failure::Interrupted => 130,
             _ => 1,

@@ -56,7 +56,8 @@ pub fn read_dictionary(path: &Path) -> Result<Arc<Dictionary>, Failure> {
         .map_err(|error| Failure::Dictionary { path: path.display().to_string(), error })
 }
 
-fn read_at_most(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
+/// Reads a file of at most this many bytes.
+pub fn read_at_most(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
     let fail = |error| Failure::file(path, error);
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(fail)?;

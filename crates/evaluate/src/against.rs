@@ -165,7 +165,8 @@ fn size_change(then: &Trial, now: &Trial) -> Option<String> {
         _ if then.stage != "whole" || now.stage != "whole" => false,
         _ => (share_now / share_then - 1.0).abs() > SIZE_CHANGE_MIN,
     };
-    (is_changed && share_then > 0.0).then(|| in_words(share_now / share_then - 1.0, "larger", "smaller"))
+    (is_changed && share_then > 0.0)
+        .then(|| in_words(share_now / share_then - 1.0, "larger", "smaller"))
 }
 
 /// How the time changed beyond noise and beyond that of the other trials, if it did.

@@ -58,10 +58,17 @@ impl PartialEq for Behind {
 struct Stored {
     network_bytes: u64,
     at_rest_bytes: u64,
-    /// How many values, pages, batches or bodies there were, and how many of them the store left
-    /// as they are.
+    /// How many values, pages, batches or bodies there were, and how many of them the store's own
+    /// compression made no smaller.
     pieces: u64,
     pieces_as_they_are: u64,
+}
+
+impl Stored {
+    /// The share of the pieces that the store's own compression made smaller.
+    fn shrunk_share(&self) -> f64 {
+        1.0 - self.pieces_as_they_are as f64 / self.pieces.max(1) as f64
+    }
 }
 
 /// Why a net gain could not be modelled.
@@ -252,7 +259,7 @@ pub fn model(
         first.get_or_insert(stored);
     }
     let verdict = match (first, rows.get(1)) {
-        (Some(stored), Some(row)) => verdict(behind, row, &stored),
+        (Some(packed), Some(row)) => verdict(behind, row, &plain, &packed),
         _ => "There is no trial to put in front of it.".to_owned(),
     };
     Ok(BehindModel {
@@ -279,19 +286,19 @@ fn row(name: &str, plain: &Stored, stored: &Stored) -> BehindRow {
     }
 }
 
-/// One or two sentences on what packing adds.
-fn verdict(behind: &Behind, row: &BehindRow, stored: &Stored) -> String {
+/// What packing adds, whether the store still shrinks anything, and what to do, as sentences.
+fn verdict(behind: &Behind, row: &BehindRow, plain: &Stored, packed: &Stored) -> String {
     let (network, rest) = (row.network_gain, row.at_rest_gain);
-    let what = match behind.has_rest {
-        false if network.abs() < TOLD_MIN => "makes no difference on the network".to_owned(),
-        false => on_network(network),
-        true if network.abs() < TOLD_MIN && rest.abs() < TOLD_MIN => {
-            "makes no difference, neither on the network nor at rest".to_owned()
+    let is_alike = (network - rest).abs() < TOLD_MIN;
+    let what = match (behind.has_rest, is_alike) {
+        (false, _) => told(network, "on the network"),
+        (true, true) => told(network, "on the network and at rest alike"),
+        (true, false) if network >= TOLD_MIN && rest >= TOLD_MIN => {
+            format!("saves {} on the network and {} at rest", percent(network), percent(rest))
         }
-        true if (network - rest).abs() < TOLD_MIN && network > 0.0 => {
-            format!("saves {} on the network and at rest alike", percent(network))
+        (true, false) => {
+            format!("{} and {}", told(network, "on the network"), told(rest, "at rest"))
         }
-        true => format!("{} and {}", on_network(network), at_rest(rest)),
     };
     let advice = match (network < TOLD_MIN, !behind.has_rest || rest < TOLD_MIN) {
         (true, true) => " Leave the payloads plain there.",
@@ -300,31 +307,34 @@ fn verdict(behind: &Behind, row: &BehindRow, stored: &Stored) -> String {
         }
         _ => "",
     };
-    let share = stored.pieces_as_they_are as f64 / stored.pieces.max(1) as f64;
-    let left = match share {
-        share if behind.name == "none" || share < TOLD_MIN => String::new(),
-        share => format!(
-            " It leaves {} of the packed {} as they are: there is too little left to compress.",
-            percent(share),
-            behind.pieces
+    let (shrinks_plain, shrinks_packed) = (plain.shrunk_share(), packed.shrunk_share());
+    let shrinks = match shrinks_plain - shrinks_packed {
+        difference if difference < TOLD_MIN => String::new(),
+        _ => format!(
+            " It shrinks {} of the plain {} and {} of the packed ones.",
+            share(shrinks_plain),
+            behind.pieces,
+            share(shrinks_packed),
         ),
     };
-    format!("In front of {}, {} {what}.{left}{advice}", behind.store, row.name)
+    format!("In front of {}, {} {what}.{shrinks}{advice}", behind.store, row.name)
 }
 
-fn on_network(gain: f64) -> String {
+/// A gain or loss somewhere, in words.
+fn told(gain: f64, place: &str) -> String {
     match gain {
-        gain if gain >= TOLD_MIN => format!("saves {} on the network", percent(gain)),
-        gain if gain <= -TOLD_MIN => format!("sends {} more over the network", percent(-gain)),
-        _ => "saves nothing on the network".to_owned(),
+        gain if gain >= TOLD_MIN => format!("saves {} {place}", percent(gain)),
+        gain if gain <= -TOLD_MIN => format!("takes {} more {place}", percent(-gain)),
+        _ => format!("makes no difference {place}"),
     }
 }
 
-fn at_rest(gain: f64) -> String {
-    match gain {
-        gain if gain >= TOLD_MIN => format!("saves {} at rest", percent(gain)),
-        gain if gain <= -TOLD_MIN => format!("takes {} more at rest", percent(-gain)),
-        _ => "saves nothing at rest".to_owned(),
+/// A share of pieces, in words where it is all or none.
+fn share(share: f64) -> String {
+    match share {
+        share if share < TOLD_MIN => "none".to_owned(),
+        share if share > 1.0 - TOLD_MIN => "all".to_owned(),
+        share => percent(share),
     }
 }
 

@@ -7,19 +7,23 @@
 mod advice;
 mod assemble;
 mod classes;
+mod models;
 mod noise;
 mod reasons;
 mod stages;
 mod trials;
 
+use crate::behind::Behind;
 use crate::bootstrap::{RESAMPLES, Resamples};
 use crate::budget::Budget;
 use crate::candidate::{Candidate, CandidateError, Wanted, candidates, controls, parse_encodings};
+use crate::capacity::Capacity;
 use crate::corpus::Corpus;
 use crate::dictionaries;
 use crate::goal::Goal;
 use crate::groups::{Groups, near_duplicates};
 use crate::host::Host;
+use crate::link::Link;
 use crate::measure::{Launch, Plan, Setting, TimedFrom, Tracked, Watch};
 use crate::model::{Evaluation, StageTwo};
 use crate::select::{self, Decision};
@@ -52,6 +56,14 @@ pub struct Request<'a> {
     /// How to start this program so that it serves [`crate::measure::serve`]; without it a trial
     /// that crashes ends the evaluation.
     pub launch: Option<Launch>,
+    /// The link to model, if any.
+    pub link: Option<Link>,
+    /// The rate and disk to model, if any.
+    pub capacity: Option<Capacity>,
+    /// The stores that compress already, to model what is left to gain.
+    pub behind: Vec<&'static Behind>,
+    /// An older run to compare with, if any.
+    pub against: Option<Evaluation>,
 }
 
 /// Everything the stages left behind, for the model to be made of.

@@ -146,7 +146,7 @@ mod tests {
         let bytes: usize = payloads.iter().map(|payload| payload.len() + 8).sum();
         // The first batches hold 16 KB of records; later ones many times that.
         assert!(found.pieces < (bytes / 16_384) as u64, "{found:?}");
-        assert_eq!(found.pieces_as_they_are, 0);
+        assert_eq!(found.shrunk_share(), 1.0);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use cinch_core::profile::{Method, Rule};
 
 use super::classes::{self, Class, classes};
 use super::trials::{id_text, share, trial};
-use super::{Measured, advice, noise, reasons};
+use super::{Measured, advice, models, noise, reasons};
+use crate::against;
 use crate::candidate::Candidate;
 use crate::corpus::Corpus;
 use crate::measure::{Stage, profile_of};
@@ -36,7 +37,7 @@ pub(super) fn model(mut measured: Measured<'_>) -> Evaluation {
             pack_unpack_ns: on_sheet.pack_ns + on_sheet.unpack_ns,
         })
     };
-    Evaluation {
+    let mut evaluation = Evaluation {
         format: FORMAT,
         corpus: corpus_summary(&measured, &classes),
         goal: measured.request.goal.name.to_owned(),
@@ -50,8 +51,14 @@ pub(super) fn model(mut measured: Measured<'_>) -> Evaluation {
         seed: measured.request.seed,
         versions: versions(),
         quantiles: QUANTILES.to_vec(),
-        ..Evaluation::default()
-    }
+        link: models::link(&measured),
+        capacity: models::capacity(&measured),
+        behind: models::behind(&measured),
+        against: None,
+    };
+    let older = measured.request.against.as_ref();
+    evaluation.against = older.map(|older| against::compare(older, &evaluation));
+    evaluation
 }
 
 /// Says of each timed candidate off the front which one on it is smaller and faster.

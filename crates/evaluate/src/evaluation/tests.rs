@@ -32,6 +32,10 @@ fn request() -> Request<'static> {
         time_seconds: 1.0,
         seed: 1,
         launch: None,
+        link: None,
+        capacity: None,
+        behind: Vec::new(),
+        against: None,
     }
 }
 
