@@ -114,6 +114,12 @@ impl Candidate {
         self.learned.as_ref().map(|learned| &learned.dictionary)
     }
 
+    /// Whether the codec takes the dictionary on this level.
+    pub fn is_possible(&self) -> bool {
+        let CodecChoice { codec, level } = self.codec;
+        self.learned.is_none() || codec.compressor(level, self.dictionary()).is_ok()
+    }
+
     /// The same candidate without its dictionary.
     pub fn without_dictionary(&self) -> Candidate {
         Candidate::plain(self.encoding, self.codec)
@@ -207,9 +213,15 @@ pub fn controls() -> Result<[Candidate; 3], CandidateError> {
 /// Every level of every codec, the slow ones only if wanted.
 fn every_codec(with_slow: bool) -> Vec<CodecChoice> {
     let choices = |&codec: &&'static dyn Codec| {
-        levels(codec, with_slow).map(move |level| CodecChoice { codec, level })
+        let levels = levels(codec, with_slow).filter(move |&level| !is_alias(codec, level));
+        levels.map(move |level| CodecChoice { codec, level })
     };
     CODECS.iter().flat_map(choices).collect()
+}
+
+/// Where levels go below 0, level 0 stands for another one.
+fn is_alias(codec: &'static dyn Codec, level: i32) -> bool {
+    level == 0 && codec.info().levels.min < 0
 }
 
 /// The levels of a codec that are tried, the slow ones only if wanted.
@@ -231,11 +243,18 @@ pub fn around(candidate: &Candidate, with_slow: bool, with_encodings: bool) -> V
     let mut found: Vec<Candidate> = LEVEL_STEPS
         .iter()
         .map(|step| (level + step).clamp(*range.start(), *range.end()))
+        .filter(|&level| !is_alias(candidate.codec.codec, level))
         .map(|level| {
             let codec = CodecChoice { codec: candidate.codec.codec, level };
             Candidate { codec, ..candidate.clone() }
         })
+        .filter(Candidate::is_possible)
         .collect();
+    // What a dictionary gains can be told only beside the same trial without one.
+    if candidate.learned.is_some() {
+        let without: Vec<Candidate> = found.iter().map(Candidate::without_dictionary).collect();
+        found.extend(without);
+    }
     if with_encodings && candidate.learned.is_none() {
         found.extend(ENCODINGS.iter().map(|encoding| Candidate::plain(encoding, candidate.codec)));
     }

@@ -97,8 +97,7 @@ fn with_dictionary(takers: &[&Candidate], bytes: usize, trained: &Trained) -> Ve
             let is_zstd = taker.codec.name().starts_with("zstd");
             let learned = if is_zstd { Some(Arc::clone(&own)) } else { raw.clone() };
             let candidate = Candidate { learned: Some(learned?), ..taker.clone() };
-            let codec = candidate.codec;
-            codec.codec.compressor(codec.level, candidate.dictionary()).ok().map(|_| candidate)
+            candidate.is_possible().then_some(candidate)
         })
         .collect()
 }

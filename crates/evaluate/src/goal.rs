@@ -25,11 +25,8 @@ pub struct Goal {
     pub summary: &'static str,
     /// The formula, as reports print it.
     pub formula: &'static str,
-    /// Whether slow levels are tried, and the smallest are timed rather than one of each codec.
+    /// Whether slow levels are tried.
     pub wants_slow: bool,
-    /// What an encoding other than the payload's own text must win in size, as a share, before it
-    /// becomes a finalist instead of the text: its parsing costs more than the codec saves.
-    pub encoding_handicap: f64,
     /// The formula.
     pub score: fn(&Measured) -> f64,
 }
@@ -62,7 +59,6 @@ pub static GOALS: &[Goal] = &[
         summary: "held in memory, written once, read four times over a network: size x time",
         formula: "ln(size share) + ln(500,000 + pack ns + 4 unpack ns)",
         wants_slow: false,
-        encoding_handicap: 0.05,
         score: |m| cache_score(m, CACHE_READS),
     },
     Goal {
@@ -70,7 +66,6 @@ pub static GOALS: &[Goal] = &[
         summary: "sent once over 1 Gbit/s: the time until the other side can use it",
         formula: "ln(pack ns + packed bytes x 8 ns + unpack ns)",
         wants_slow: false,
-        encoding_handicap: 0.05,
         score: |m| (m.pack_ns + m.packed_bytes * 8.0 + m.unpack_ns).max(1.0).ln(),
     },
     Goal {
@@ -78,7 +73,6 @@ pub static GOALS: &[Goal] = &[
         summary: "written once, hardly ever read: size, and a little time",
         formula: "ln(size share) + 0.05 ln(pack ns + unpack ns / 10)",
         wants_slow: true,
-        encoding_handicap: 0.0,
         score: |m| m.size_share.ln() + 0.05 * (m.pack_ns + m.unpack_ns / 10.0).max(1.0).ln(),
     },
     Goal {
@@ -86,7 +80,6 @@ pub static GOALS: &[Goal] = &[
         summary: "size, whatever it takes",
         formula: "ln(size share)",
         wants_slow: true,
-        encoding_handicap: 0.0,
         score: |m| m.size_share.ln(),
     },
     Goal {
@@ -94,7 +87,6 @@ pub static GOALS: &[Goal] = &[
         summary: "time, of what saves at least 5 % of the bytes",
         formula: "ln(pack ns + unpack ns)",
         wants_slow: false,
-        encoding_handicap: 1.0,
         score: |m| (m.pack_ns + m.unpack_ns).max(1.0).ln(),
     },
 ];

@@ -23,7 +23,7 @@ const CLOSER_CODECS: usize = 3;
 const WHOLE_BEST: usize = 4;
 
 /// Small payloads are timed in more rounds, but at most this many times the usual.
-const ROUNDS_FACTOR_MAX: usize = 8;
+const ROUNDS_FACTOR_MAX: usize = 4;
 
 /// Rounds that are added at a time while the winner is borderline.
 const EXTRA_ROUNDS: usize = 2;

@@ -179,6 +179,9 @@ fn dictionary_cost(measured: &Measured<'_>, index: usize) -> Option<DictionaryCo
             payloads.push(sizes.payload);
         }
     }
+    if payloads.is_empty() {
+        return None;
+    }
     let ratio = measured.resamples_over(&payloads).ratio_of_sums(&with, &without);
     Some(DictionaryCost {
         id: id_text(learned.dictionary.id()),

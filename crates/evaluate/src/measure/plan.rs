@@ -49,7 +49,7 @@ impl Plan {
             stage2_payloads: scaled(512).max(32),
             stage2_bytes: scaled((8 << 20) / slow_factor),
             rounds: if is_short { 3 } else { 5 },
-            extra_rounds: if is_short { 2 } else { 6 },
+            extra_rounds: if is_short { 2 } else { 4 },
             report_rounds: 3,
             regime_payloads: scaled(32).clamp(8, 64),
             regime_bytes: scaled((1 << 20) / slow_factor),
