@@ -2,8 +2,8 @@
 //!
 //! The trainer first looks for the length of segment that serves best, on samples it holds back.
 //! Alone it would stop there, with a dictionary that never saw a quarter of the samples, the latest
-//! ones at that; so it is called once more, with that length and all samples, for the level that
-//! the dictionary is to be used at. The same samples give the same bytes.
+//! ones at that; so it is called once more, with that length and all samples. The same samples and
+//! level give the same bytes.
 
 mod library;
 
@@ -101,9 +101,9 @@ pub enum TrainError {
     Dictionary(#[from] DictionaryError),
 }
 
-/// Trains a dictionary of at most `dictionary_bytes` bytes for a level of zstd. Where the samples
-/// have more than [`TRAIN_BYTES_MAX`] bytes, evenly spread ones are taken. Its id is made of its
-/// content.
+/// Trains a dictionary of at most `dictionary_bytes` bytes for a level of zstd, where levels of 3
+/// and above get the same one. Where the samples have more than [`TRAIN_BYTES_MAX`] bytes, evenly
+/// spread ones are taken. Its id is made of its content.
 ///
 /// # Errors
 /// [`TrainError`] where the samples are too few or have nothing in common.
@@ -208,14 +208,10 @@ mod tests {
         (0..count)
             .map(|number| {
                 let hash = xxh3_64(&number.to_le_bytes());
-                format!(
-                    r#"{{"order":{hash},"currency":"EUR","lines":[{{"article":"A{}","quantity":{},"#,
-                    hash % 977,
-                    hash % 7
-                ) + &format!(
-                    r#""unit":"piece"}}],"shipping":{{"method":"parcel","street":{}}}}}"#,
-                    hash % 10_007
-                )
+                let (article, street) = (hash % 977, hash % 10_007);
+                format!(r#"{{"order":{hash},"currency":"EUR","lines":[{{"article":"A{article}","#)
+                    + &format!(r#""quantity":2,"unit":"piece"}}],"shipping":{{"method":"parcel","#)
+                    + &format!(r#""street":{street}}}}}"#)
             })
             .map(String::into_bytes)
             .collect()

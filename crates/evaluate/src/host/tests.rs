@@ -1,4 +1,5 @@
-//! Hosts made of files, so that every kind of host is read on every machine.
+//! Hosts made of files, so that every kind of host is read on every machine, and the clocks of
+//! real threads.
 
 use super::*;
 
