@@ -75,3 +75,47 @@ fn an_unknown_kind_is_refused_with_those_that_there_are() {
     cinch(["generate", "cats"]).run().refused(2, &["cats"]).says(&KINDS);
     cinch(["generate", "carts", "--count", "many"]).run().code(2).says(&["many", "--count"]);
 }
+
+fn published(name: &str, more: &[&str]) -> Vec<u8> {
+    cinch(["generate", "--published", name]).and(more).run().quiet().out
+}
+
+fn sizes(lines: &[u8]) -> Vec<usize> {
+    String::from_utf8_lossy(lines).lines().map(str::len).collect()
+}
+
+#[test]
+fn published_corpora_have_the_published_sizes() {
+    let carts = [687, 786, 848, 15_022, 17_845, 45_419, 55_415, 125_835, 1_429_259, 4_498_990];
+    assert_eq!(sizes(&published("ebay", &[])), carts);
+    let menus = sizes(&published("doordash", &["--count", "30"]));
+    assert_eq!((menus.len(), &menus[..2]), (30, &[64_220, 350_333][..]));
+    assert!(menus.iter().all(|bytes| (9_500..=709_000).contains(bytes)), "{menus:?}");
+    let trips = sizes(&published("uber", &[]));
+    let mean = trips.iter().sum::<usize>() / trips.len();
+    assert!(trips.len() == 2_219 && (19_000..21_000).contains(&mean), "{mean}");
+    let requests = sizes(&published("expedia", &[]));
+    assert!(requests.len() == 20 && requests.iter().all(|bytes| bytes / 10_000 == 32));
+}
+
+#[test]
+fn published_corpora_follow_from_their_seed() {
+    for name in ["uber", "ebay", "doordash", "expedia"] {
+        let with = |seed: &str| published(name, &["--count", "3", "--seed", seed]);
+        assert_same_bytes(&with("7"), &with("7"), name);
+        assert!(with("7") != with("8"), "{name} does not depend on its seed");
+        for line in String::from_utf8(with("1")).unwrap().lines() {
+            assert!(serde_json::from_str::<Value>(line).unwrap().is_object(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_published_is_refused() {
+    let unknown = cinch(["generate", "--published", "ebuy"]).run();
+    unknown.refused(2, &["ebuy", "uber", "ebay", "doordash", "expedia"]);
+    let many = cinch(["generate", "--published", "ebay", "--count", "11"]).run();
+    many.refused(2, &["--count", "11", "10"]);
+    cinch(["generate", "carts", "--published", "ebay"]).run().code(2).says(&["--published"]);
+    cinch(["generate"]).run().code(2).says(&["KIND"]);
+}

@@ -53,7 +53,10 @@ Examples:
     #[command(hide = true)]
     MeasureWorker,
     /// Generate realistic payloads, one a line.
-    #[command(after_help = "Example:\n  cinch generate carts --count 1000 --seed 7 > carts.ndjson")]
+    #[command(after_help = "\
+Examples:
+  cinch generate carts --count 1000 --seed 7 > carts.ndjson
+  cinch generate --published ebay | cinch evaluate -")]
     Generate(GenerateArguments),
 }
 
@@ -307,11 +310,14 @@ pub struct InspectArguments {
 #[derive(Debug, Args)]
 pub struct GenerateArguments {
     /// What to generate: carts, menus, trips, flights or logs.
-    #[arg(value_name = "KIND")]
-    pub kind: String,
-    /// How many payloads.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub count: usize,
+    #[arg(value_name = "KIND", required_unless_present = "published")]
+    pub kind: Option<String>,
+    /// Generate payloads of the sizes that an article published: uber, ebay, doordash or expedia.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["kind", "median_bytes"])]
+    pub published: Option<String>,
+    /// How many payloads [default: 1000, or as many as were published].
+    #[arg(long, value_name = "N")]
+    pub count: Option<usize>,
     /// The same seed gives the same payloads.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -2,7 +2,7 @@
 //! Modelled on the measured baskets of a gift shop that sells to the trade and to households.
 
 mod catalogue;
-mod words;
+pub(crate) mod words;
 
 use crate::calendar::{self, DAY_SECONDS, FIRST_DAY};
 use crate::json;

@@ -1,7 +1,7 @@
 //! The word parts of product descriptions: a colour or material, a design and an object.
 //! Three short tables make tens of thousands of descriptions that share words, as real ones do.
 
-pub(super) const COLOURS: [&str; 32] = [
+pub(crate) const COLOURS: [&str; 32] = [
     "RED",
     "BLUE",
     "WHITE",
@@ -36,7 +36,7 @@ pub(super) const COLOURS: [&str; 32] = [
     "BRASS",
 ];
 
-pub(super) const DESIGNS: [&str; 56] = [
+pub(crate) const DESIGNS: [&str; 56] = [
     "POLKADOT",
     "HEARTS",
     "OWLS",
@@ -95,7 +95,7 @@ pub(super) const DESIGNS: [&str; 56] = [
     "TEA TIME",
 ];
 
-pub(super) const OBJECTS: [&str; 72] = [
+pub(crate) const OBJECTS: [&str; 72] = [
     "MUG",
     "LUNCH BOX",
     "CUSHION COVER",
