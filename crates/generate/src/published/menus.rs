@@ -287,16 +287,15 @@ fn write_groups(
 ) {
     let first = random.below(groups.len() as u32) as usize;
     let wanted = if random.chance(choices) { random.pick(&GROUPS_OF_DISH) } else { 0 };
-    let mut written = 0;
-    for group in groups.iter().cycle().skip(first).take(wanted) {
+    let drawn = groups.iter().cycle().skip(first).take(wanted);
+    for (position, group) in drawn.enumerate() {
         if output.len() + group.len() + 3 > room {
             break;
         }
-        if written > 0 {
+        if position > 0 {
             output.push(',');
         }
         output.push_str(group);
-        written += 1;
     }
     output.push_str("]}");
 }
