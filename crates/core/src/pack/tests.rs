@@ -379,7 +379,11 @@ proptest! {
         mut payload in prop::collection::vec(any::<u8>(), 0..300),
         start in prop::sample::select(vec![&b""[..], b"\xC1\x9E", b"\xC1\x9E\x9A\x90", b"{\"a\":"]),
         repeats in 1usize..20,
-        rules in prop::collection::btree_map(1usize..6_000, prop::option::of(0..CODECS.len()), 0..5),
+        rules in prop::collection::btree_map(
+            1usize..6_000,
+            prop::option::of(0..CODECS.len()),
+            0..5,
+        ),
     ) {
         payload.splice(0..0, start.iter().copied());
         let payload = payload.repeat(repeats);
