@@ -175,8 +175,8 @@ pub struct EvaluateArguments {
     /// takes.
     #[arg(long)]
     pub all: bool,
-    /// Model the time over a link: bandwidth, round trip, and whether it is warm or has TLS.
-    #[arg(long, value_name = "1Gbps,150ms[,warm][,tls]")]
+    /// Model the time over a link, such as 1Gbps,150ms; with ,warm or ,tls after it.
+    #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
     /// Model days until a disk is full, from this rate of payloads, such as 1M/day; needs --disk.
     #[arg(long, value_name = "COUNT/TIME", requires = "disk")]
