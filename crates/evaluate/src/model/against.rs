@@ -1,4 +1,5 @@
-//! The figures of a comparison with an older run.
+//! The figures of a comparison with an older run, for whoever has a profile in use and asks
+//! whether to change it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! The figures of the net gain: what packing adds where the store compresses already.
+//! The figures of the net gain: what packing adds where the store compresses already, over the
+//! network and at rest.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! The figures of the capacity model: days until a disk is full, and money.
+//! The figures of the capacity model: days until a disk is full, and money. None is ever infinite,
+//! because JSON has no such number.
 
 use serde::{Deserialize, Serialize};
 

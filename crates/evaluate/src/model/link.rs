@@ -1,4 +1,5 @@
-//! The figures of the link model: the time until the other side can use a payload.
+//! The figures of the link model: the time until the other side can use a payload, and what would
+//! change which trial is fastest.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! How the measurement went: counts, seconds, the host, and what the user should know.
+//! How the measurement went: counts, seconds, the host, and what the user should know, so that a
+//! reader can judge how far to trust the figures.
 
 use serde::{Deserialize, Serialize};
 
