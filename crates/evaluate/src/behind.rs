@@ -354,6 +354,7 @@ fn http_gzip(payloads: &[&[u8]]) -> Result<Stored, BehindError> {
     for payload in payloads {
         let compressed = gzip.length(payload)?;
         stored.network_bytes += compressed as u64;
+        stored.pieces_as_they_are += u64::from(compressed >= payload.len());
     }
     Ok(stored)
 }

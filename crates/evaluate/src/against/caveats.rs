@@ -1,4 +1,6 @@
 //! What of two runs can't be compared, and why, as sentences.
+//!
+//! They stand beside the comparison and never stop it: whoever asked decides what they are worth.
 
 use super::percent;
 use crate::model::{CorpusSummary, Evaluation};

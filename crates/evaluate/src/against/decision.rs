@@ -1,4 +1,6 @@
 //! Whether the profile in use should change: only where it is beaten now beyond a tie.
+//!
+//! What can't be told from these two runs is called unclear, with what would make it clear.
 
 use super::{percent, trial_named};
 use crate::goal::TIE;

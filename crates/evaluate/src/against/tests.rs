@@ -1,4 +1,5 @@
-//! Tests of the comparison: what is noise and what is not, and what follows for the profile.
+//! Tests of the comparison: what is noise and what is not, and what follows for the profile. The
+//! runs are made by hand, so that each differs in exactly what its test is about.
 
 use super::*;
 use crate::model::{HeldOut, Nanoseconds, Paired, SizeClass, Version};

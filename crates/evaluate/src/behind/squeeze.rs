@@ -1,4 +1,5 @@
-//! A store's own compressor: one of cinch's codecs at the level that the store uses.
+//! A store's own compressor: one of cinch's codecs at the level that the store uses. Only the
+//! length of what comes out is of interest here, so the bytes are written over each time.
 
 use cinch_core::codec::{CodecChoice, Compressor};
 

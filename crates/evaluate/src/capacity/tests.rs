@@ -1,4 +1,5 @@
-//! Tests of the capacity model against published arithmetic and against simulation by the day.
+//! Tests of the capacity model against published arithmetic and against simulation by the day,
+//! and of how its arguments are read.
 
 use super::*;
 
