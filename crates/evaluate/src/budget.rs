@@ -100,6 +100,13 @@ impl Budget {
         Ok(Budget { text: text.to_owned(), figure, limit })
     }
 
+    /// The statistic and the bound in nanoseconds, where this bounds the time to compress.
+    pub fn on_compress(&self) -> Option<(&'static str, f64)> {
+        let Figure::Time(Step::Compress, bounded) = self.figure else { return None };
+        let named = STATISTICS.iter().find(|(_, statistic)| *statistic == bounded);
+        named.map(|(name, _)| (*name, self.limit))
+    }
+
     /// The rule that takes a trial out, if it breaks this budget. The resamples are of the payloads
     /// that the trial was timed on.
     pub fn broken_by(

@@ -5,12 +5,18 @@
 //! A report renders the model and measures nothing, so that no two reports can disagree. All
 //! names come from users: every format escapes them in its own way, and its tests say so.
 
+pub mod csv;
 pub mod html;
 pub mod human;
 pub mod json;
+pub mod markdown;
 pub mod svg;
 pub mod terminal;
 
+mod flat;
+mod sections;
+mod sentences;
+mod tables;
 mod view;
 
 #[cfg(test)]
@@ -33,6 +39,9 @@ pub struct ReportFormat {
 pub const REPORT_FORMATS: &[ReportFormat] = &[
     ReportFormat { name: "html", file_name: "index.html", render: html::render },
     ReportFormat { name: "json", file_name: "evaluation.json", render: json::render },
+    ReportFormat { name: "markdown", file_name: "report.md", render: markdown::render },
+    ReportFormat { name: "trials-csv", file_name: "trials.csv", render: csv::trials },
+    ReportFormat { name: "classes-csv", file_name: "classes.csv", render: csv::classes },
     ReportFormat { name: "svg", file_name: "scatter.svg", render: svg::scatter },
 ];
 
@@ -58,6 +67,22 @@ mod tests {
                 assert!(!text.contains("NaN"), "{} prints NaN", format.name);
                 assert_eq!(text, (format.render)(&evaluation), "{} differs", format.name);
             }
+        }
+    }
+
+    /// Writes every file of every example to a folder, to look at them: `cargo test -p
+    /// cinch-evaluate examples_to_look_at -- --ignored`.
+    #[test]
+    #[ignore = "it only writes files for people to look at"]
+    fn examples_to_look_at() {
+        for (index, evaluation) in example::all().iter().enumerate() {
+            let folder = std::env::temp_dir().join(format!("cinch-examples/{index}"));
+            std::fs::create_dir_all(&folder).unwrap();
+            for format in REPORT_FORMATS {
+                std::fs::write(folder.join(format.file_name), (format.render)(evaluation)).unwrap();
+            }
+            let text = terminal::render(evaluation, &terminal::TerminalOptions::default());
+            std::fs::write(folder.join("terminal.txt"), text).unwrap();
         }
     }
 }

@@ -16,7 +16,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
 
 use super::svg::{self, Layout};
-use super::{human, view};
+use super::tables::spread;
+use super::{human, sections};
 use crate::model::Evaluation;
 
 /// Makes the whole page.
@@ -31,22 +32,19 @@ pub fn render(evaluation: &Evaluation) -> String {
         .build()
         .expect("the delimiters are the usual ones");
     environment.set_syntax(syntax);
+    let sections = sections::all(evaluation).into_iter().map(|section| {
+        let picture = picture(evaluation, section.id);
+        tables::section(section, picture)
+    });
     let page = context! {
         style => safe(format!("{}{}", svg::page_style(), include_str!("html/style.css"))),
         script => safe(include_str!("html/script.js").to_owned()),
         corpus => facts::corpus(evaluation),
-        classes => facts::classes(evaluation),
         goal => facts::goal(evaluation),
         run => facts::run(evaluation),
         recommended => recommendation::headline(evaluation),
-        wide => picture(evaluation, &Layout::wide(), "wide"),
-        narrow => picture(evaluation, &Layout::narrow(), "narrow"),
-        front => tables::front(evaluation),
-        timed => tables::timed(evaluation),
-        untimed => tables::untimed(evaluation),
+        sections => sections.collect::<Vec<_>>(),
         filters => tables::filters(evaluation),
-        eliminated => tables::eliminated(evaluation),
-        p99_is_max => view::any_p99_is_max(evaluation),
     };
     environment
         .render_named_str("index.html", include_str!("html/index.html"), page)
@@ -63,11 +61,49 @@ fn text(text: &str) -> String {
     human::printable(text)
 }
 
-fn picture(evaluation: &Evaluation, layout: &Layout, class: &str) -> Value {
+/// The picture of the section of this id, where it has one.
+fn picture(evaluation: &Evaluation, id: &str) -> Option<String> {
+    match id {
+        "scatter" => {
+            let wide = scatter(evaluation, &Layout::wide(), "wide");
+            let narrow = scatter(evaluation, &Layout::narrow(), "narrow");
+            let tip = "<div id=\"tip\" role=\"status\" hidden></div>";
+            Some(format!("<figure id=\"scatter\">\n{wide}\n{narrow}\n{tip}</figure>"))
+        }
+        "distributions" => {
+            let charts = svg::distributions(evaluation);
+            let legend = legend(evaluation);
+            (!charts.is_empty())
+                .then(|| format!("{legend}<div class=\"charts\">{}</div>", charts.join("\n")))
+        }
+        "codecs" => {
+            svg::speed(evaluation).map(|chart| format!("<div class=\"charts one\">{chart}</div>"))
+        }
+        _ => None,
+    }
+}
+
+fn scatter(evaluation: &Evaluation, layout: &Layout, class: &str) -> String {
     let (picture, height) = svg::drawing(evaluation, layout);
     let width = layout.width;
-    safe(format!(
+    format!(
         "<svg class=\"scatter {class}\" viewBox=\"0 0 {width} {height}\" role=\"group\" \
          aria-label=\"Scatter of stored size against time\">\n{picture}</svg>"
-    ))
+    )
+}
+
+/// Which line of the distributions is which trial's.
+fn legend(evaluation: &Evaluation) -> String {
+    let series = spread::series(evaluation).into_iter().enumerate();
+    let trials = series.map(|(index, (trial, _))| (format!("q{index}"), trial.name.as_str()));
+    let original = (svg::ORIGINAL_CLASS.to_owned(), "payloads as they are");
+    let entry = |(class, name): (String, &str)| {
+        let name = svg::escaped(name);
+        format!(
+            "<li><svg class=\"chart swatch\" viewBox=\"0 0 28 10\" aria-hidden=\"true\">\
+             <path class=\"line {class}\" d=\"M1 5L27 5\"/></svg>{name}</li>"
+        )
+    };
+    let entries: Vec<String> = trials.chain([original]).map(entry).collect();
+    format!("<ul class=\"legend\">{}</ul>\n", entries.join(""))
 }

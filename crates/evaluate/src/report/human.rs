@@ -53,6 +53,57 @@ pub fn factor(value: f64) -> String {
     }
 }
 
+/// The ends of an interval of shares in percent, such as `16.4 to 17.6 %`.
+pub fn percent_interval(low: f64, high: f64) -> String {
+    let (low, high) = (percent(low), percent(high));
+    match low.strip_suffix(" %") {
+        Some(figure) => format!("{figure} to {high}"),
+        None => NOTHING.to_owned(),
+    }
+}
+
+/// Half the width of an interval of shares in points of a percent, such as `±0.6`.
+pub fn plus_minus(low: f64, high: f64) -> String {
+    let half = (high - low) * 50.0;
+    match half.is_finite() {
+        true if half >= 9.5 => format!("±{half:.0}"),
+        true if half >= 0.095 => format!("±{half:.1}"),
+        true => format!("±{half:.2}"),
+        false => NOTHING.to_owned(),
+    }
+}
+
+/// A figure without a unit, with three significant digits or its whole part.
+pub fn figure(value: f64) -> String {
+    if value.is_finite() { significant(value) } else { NOTHING.to_owned() }
+}
+
+/// A whole figure with its thousands apart.
+pub fn whole(value: f64) -> String {
+    if value.is_finite() { grouped(&format!("{value:.0}")) } else { NOTHING.to_owned() }
+}
+
+/// Days, such as `347`; with a decimal below ten, because a day matters there.
+pub fn days(value: f64) -> String {
+    match value.is_finite() {
+        true if value < 9.95 => format!("{value:.1}"),
+        _ => whole(value),
+    }
+}
+
+/// Money, with two decimals below a hundred.
+pub fn money(value: f64) -> String {
+    match value.is_finite() {
+        true if value.abs() < 99.995 => format!("{value:.2}"),
+        _ => whole(value),
+    }
+}
+
+/// Bits, such as `100 Mbit`.
+pub fn bits(value: f64) -> String {
+    with_unit(value, &BIT_UNITS, NOTHING)
+}
+
 /// A count with its thousands apart, such as `12,345`.
 pub fn count(value: u64) -> String {
     grouped(&value.to_string())
@@ -86,6 +137,7 @@ pub fn shortened(text: &str, length: usize) -> String {
 }
 
 const TIME_UNITS: [(&str, f64); 4] = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+const BIT_UNITS: [(&str, f64); 4] = [("bit", 1.0), ("kbit", 1e3), ("Mbit", 1e6), ("Gbit", 1e9)];
 const SIZE_UNITS: [(&str, f64); 4] = [("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)];
 
 fn with_unit(value: f64, units: &[(&str, f64)], nothing: &str) -> String {
@@ -174,6 +226,13 @@ mod tests {
         assert_eq!([percent(0.1234), percent(1.25)], ["12.3 %", "125 %"]);
         assert_eq!([percent(0.0033), percent(0.0)], ["0.330 %", "0 %"]);
         assert_eq!([factor(0.784), factor(9.9), factor(32.4)], ["78.4 %", "990 %", "32.4 times"]);
+        assert_eq!(percent_interval(0.164, 0.1761), "16.4 to 17.6 %");
+        assert_eq!(percent_interval(f64::NAN, 1.0), "–");
+        assert_eq!([plus_minus(0.164, 0.176), plus_minus(0.1, 0.5)], ["±0.6", "±20"]);
+        assert_eq!([figure(1234.5), figure(0.05), whole(1e6)], ["1,234", "0.0500", "1,000,000"]);
+        assert_eq!([days(346.6), days(3.14), days(f64::INFINITY)], ["347", "3.1", "–"]);
+        assert_eq!([money(5.256), money(1234.5)], ["5.26", "1,234"]);
+        assert_eq!([bits(1e8), bits(1e9)], ["100 Mbit", "1.00 Gbit"]);
         assert_eq!(counted(1, "payload"), "1 payload");
         assert_eq!(counted(1_234_567, "payload"), "1,234,567 payloads");
     }

@@ -5,6 +5,8 @@
 //! every name from a user goes through `escaped`.
 
 mod axes;
+mod chart;
+mod distributions;
 mod labels;
 mod legend;
 mod marks;
@@ -12,9 +14,12 @@ mod palette;
 mod points;
 mod scale;
 mod scatter;
+mod speed;
 
+pub(super) use distributions::{ORIGINAL_CLASS, distributions};
 pub(super) use palette::page_style;
 pub(super) use scatter::{Layout, drawing};
+pub(super) use speed::speed;
 
 use crate::model::Evaluation;
 use crate::report::human::printable;
@@ -70,7 +75,9 @@ mod tests {
             let text = scatter(&evaluation);
             let document = Document::parse(&text).unwrap();
             let points = with_class(&document, "point");
-            assert_eq!(points.len(), view::timed(&evaluation).count());
+            assert_eq!(points.len(), view::drawn(&evaluation).count());
+            let hollow = with_class(&document, "rough").len();
+            assert_eq!(points.len() - hollow, view::timed(&evaluation).count());
             let titles: Vec<String> = points
                 .iter()
                 .filter_map(|point| point.first_element_child()?.text().map(str::to_owned))
@@ -95,7 +102,8 @@ mod tests {
         }
         let labels = with_class(&document, "label");
         let named = |name: &str| labels.iter().any(|label| label.text() == Some(name));
-        assert!(named("msgpack+zstd:3") && named("json+zlib:6 (baseline)"));
+        assert!(named(&example::typical().recommended.name));
+        assert!(named("json+zlib:6 (baseline)"));
     }
 
     #[test]
@@ -124,6 +132,31 @@ mod tests {
                 assert!((0.0..=side("height")).contains(&y.parse().unwrap()), "{moved}");
             }
         }
+    }
+
+    #[test]
+    fn the_levels_of_a_codec_are_joined_in_their_order() {
+        let evaluation = example::typical();
+        let text = scatter(&evaluation);
+        let document = Document::parse(&text).unwrap();
+        let corners = |node: &Node| node.attribute("d").unwrap().split('L').count();
+        let on_text: Vec<usize> =
+            with_class(&document, "levels-text").iter().map(corners).collect();
+        // On the text as it is, lz4 has two levels and zstd three; the others have one.
+        assert_eq!(on_text, [2, 3]);
+    }
+
+    #[test]
+    fn charts_are_well_formed_and_have_numbers() {
+        for evaluation in example::all() {
+            for chart in distributions(&evaluation).into_iter().chain(speed(&evaluation)) {
+                assert!(Document::parse(&chart).is_ok(), "{chart}");
+                assert!(!chart.contains("inf") && !chart.contains("NaN"), "{chart}");
+            }
+        }
+        assert_eq!(distributions(&example::typical()).len(), 3);
+        assert!(distributions(&example::nothing_timed()).is_empty());
+        assert!(speed(&example::typical()).is_some_and(|chart| chart.contains(">zstd<")));
     }
 
     #[test]

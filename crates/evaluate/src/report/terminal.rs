@@ -5,12 +5,14 @@
 //! No line is wider than asked for, and without `color` there is not one escape code: names from
 //! users lose their control characters before they get here.
 
+mod models;
 mod table;
 mod wrap;
 
 use anstyle::{AnsiColor, Style};
 
 use super::human;
+use super::sentences;
 use super::view;
 use crate::model::Evaluation;
 
@@ -46,6 +48,7 @@ pub fn render(evaluation: &Evaluation, options: &TerminalOptions) -> String {
     out.push('\n');
     out.push_str(&table::render(evaluation, width, paint));
     eliminated(evaluation, width, paint, &mut out);
+    models::render(evaluation, width, paint, &mut out);
     notices(evaluation, width, paint, &mut out);
     recommended(evaluation, width, paint, &mut out);
     if !options.next_steps.is_empty() {
@@ -157,8 +160,19 @@ fn recommended(evaluation: &Evaluation, width: usize, paint: Paint, out: &mut St
     let name = human::printable(&evaluation.recommended.name);
     let line = wrap::cut(&format!("Recommended: {name}"), width);
     out.push_str(&format!("\n{}\n", paint.chosen(&line)));
-    for reason in &evaluation.recommended.reasons {
-        wrap::lines(out, "  - ", "    ", reason, width);
+    let recommended = &evaluation.recommended;
+    let mut sentences = recommended.reasons.clone();
+    sentences.extend(sentences::sure(evaluation));
+    sentences.extend(sentences::min_size(evaluation));
+    sentences.extend(recommended.costs.iter().cloned());
+    for sentence in &sentences {
+        wrap::lines(out, "  - ", "    ", sentence, width);
+    }
+    if !recommended.flips.is_empty() {
+        out.push_str("  What would change it:\n");
+    }
+    for flip in &recommended.flips {
+        wrap::lines(out, "  ? ", "    ", flip, width);
     }
 }
 
@@ -217,10 +231,37 @@ mod tests {
         for rule in view::eliminated(&evaluation) {
             assert!(text.contains(rule.name), "{}", rule.name);
         }
-        assert!(text.contains("Recommended: msgpack+zstd:3") && text.contains("and "));
+        assert!(text.contains(&format!("Recommended: {}", evaluation.recommended.name)));
         assert!(text.contains("json+zlib:6") && text.contains("baseline"));
-        assert!(text.contains("json+stored") && text.contains("control"));
+        assert!(text.contains("verbatim+stored") && text.contains("control"));
+        for flip in &evaluation.recommended.flips {
+            assert!(text.contains(flip), "{flip}");
+        }
+        let tied = text.lines().find(|line| line.contains("dict-64K")).unwrap();
+        assert!(tied.ends_with("tie"), "{tied}");
         assert!(text.contains("cinch pack --profile"));
+    }
+
+    #[test]
+    fn the_models_that_were_asked_for_have_a_line_each() {
+        let text = render(&example::typical(), &options(100, false));
+        for told in ["Over the link", "Capacity", "Behind toast-pglz", "Against carts-2026-05"] {
+            assert!(text.contains(told), "{told} is missing:\n{text}");
+        }
+        for told in ["under the goal", "14.0 % better", "Dictionaries"] {
+            assert!(text.contains(told), "{told} is missing:\n{text}");
+        }
+        let without = render(&example::one_payload(), &options(100, false));
+        assert!(!without.contains("Over the link") && !without.contains("Capacity"));
+    }
+
+    #[test]
+    fn a_usual_run_fits_a_window() {
+        let mut evaluation = example::typical();
+        (evaluation.link, evaluation.capacity, evaluation.against) = (None, None, None);
+        evaluation.behind.clear();
+        let text = render(&evaluation, &TerminalOptions::default());
+        assert!(text.lines().count() <= 45, "{} lines", text.lines().count());
     }
 
     #[test]

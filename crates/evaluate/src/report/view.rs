@@ -11,6 +11,7 @@ use crate::select::RULES;
 pub(super) struct Standing {
     pub(super) recommended: bool,
     pub(super) runner_up: bool,
+    pub(super) tie: bool,
     pub(super) baseline: bool,
     pub(super) front: bool,
     pub(super) control: bool,
@@ -22,6 +23,7 @@ impl Standing {
         let all = [
             (self.recommended, "recommended"),
             (self.runner_up, "runner-up"),
+            (self.tie, "tie"),
             (self.baseline, "baseline"),
             (self.front, "front"),
             (self.control, "control"),
@@ -65,11 +67,18 @@ pub(super) fn timed(evaluation: &Evaluation) -> impl Iterator<Item = &Trial> {
     evaluation.trials.iter().filter(|trial| is_timed(trial))
 }
 
+/// The trials that have a place in a picture: the timed ones, and those that were only sized but
+/// have the times of one pass.
+pub(super) fn drawn(evaluation: &Evaluation) -> impl Iterator<Item = &Trial> {
+    evaluation.trials.iter().filter(|trial| is_timed(trial) || pack_unpack_ns(trial) > 0.0)
+}
+
 /// What a trial is to the reader.
 pub(super) fn standing(evaluation: &Evaluation, trial: &Trial) -> Standing {
     Standing {
         recommended: trial.name == evaluation.recommended.name,
         runner_up: evaluation.recommended.runner_up.as_deref() == Some(trial.name.as_str()),
+        tie: evaluation.recommended.ties.contains(&trial.name),
         baseline: trial.name == evaluation.baseline.name,
         front: evaluation.front.iter().any(|point| point.name == trial.name),
         control: trial.is_control,
@@ -86,7 +95,8 @@ pub(super) struct Rule<'a> {
     pub(super) trials: Vec<&'a Trial>,
 }
 
-/// The rules that took trials out, the one that took most first, each with its trials.
+/// The rules that took trials out, each with its trials, in the order of [`RULES`]; budgets, which
+/// are rules of the user, come last.
 pub(super) fn eliminated(evaluation: &Evaluation) -> Vec<Rule<'_>> {
     let mut rules: Vec<Rule<'_>> = Vec::new();
     for trial in &evaluation.trials {
@@ -101,8 +111,9 @@ pub(super) fn eliminated(evaluation: &Evaluation) -> Vec<Rule<'_>> {
             }
         }
     }
-    // The sort is stable, so rules that took equally many stay in the order of the table.
-    rules.sort_by_key(|rule| std::cmp::Reverse(rule.trials.len()));
+    let place = |rule: &Rule<'_>| RULES.iter().position(|(known, _)| *known == rule.name);
+    // The sort is stable, so budgets stay in the order of the table.
+    rules.sort_by_key(|rule| place(rule).unwrap_or(RULES.len()));
     rules
 }
 

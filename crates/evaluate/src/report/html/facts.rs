@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 
 use super::text;
 use crate::model::Evaluation;
-use crate::report::human;
+use crate::report::{human, sentences};
 
 /// The corpus: its name and the facts below the title.
 pub(super) fn corpus(evaluation: &Evaluation) -> Value {
@@ -50,27 +50,6 @@ pub(super) fn goal(evaluation: &Evaluation) -> Value {
     }
 }
 
-/// Payloads by size class, with the lengths of their bars in percent of the longest.
-pub(super) fn classes(evaluation: &Evaluation) -> Vec<Value> {
-    let corpus = &evaluation.corpus;
-    let bar = |part: u64, most: Option<u64>| {
-        format!("{:.1}", part as f64 * 100.0 / most.unwrap_or(1).max(1) as f64)
-    };
-    let most_payloads = corpus.classes.iter().map(|class| class.payloads).max();
-    let most_bytes = corpus.classes.iter().map(|class| class.bytes).max();
-    let row = |class: &crate::model::SizeClass| {
-        context! {
-            name => text(&class.name),
-            payloads => human::count(class.payloads),
-            payloads_bar => bar(class.payloads, most_payloads),
-            bytes => human::size(class.bytes as f64),
-            bytes_bar => bar(class.bytes, most_bytes),
-            winner => class.winner.as_deref().map(text).unwrap_or(human::NOTHING.to_owned()),
-        }
-    };
-    corpus.classes.iter().map(row).collect()
-}
-
 /// How it was measured.
 pub(super) fn run(evaluation: &Evaluation) -> Value {
     let run = &evaluation.run;
@@ -107,11 +86,37 @@ pub(super) fn run(evaluation: &Evaluation) -> Value {
         interrupted => run.interrupted,
         stages => stages,
         notices => run.notices.iter().map(|one| text(one)).collect::<Vec<_>>(),
+        facts => measured(evaluation),
         processor => text(&run.processor),
         processors => human::counted(run.processors, "logical processor"),
         seed => evaluation.seed.to_string(),
         versions => versions.collect::<Vec<_>>(),
     }
+}
+
+/// What else there is to say of the measurement, a row each.
+fn measured(evaluation: &Evaluation) -> Vec<Value> {
+    let run = &evaluation.run;
+    let mut facts = Vec::new();
+    facts.extend(sentences::split(evaluation).map(|split| fact("Split", split)));
+    facts.extend(sentences::groups(evaluation).map(|groups| fact("Groups", groups)));
+    facts.extend(sentences::noise(evaluation).map(|noise| fact("Noise", noise)));
+    if run.training_seconds > 0.0 {
+        facts.push(fact("Training dictionaries", human::time(run.training_seconds * 1e9)));
+    }
+    if run.stage2.measured_seconds > 0.0 {
+        let stage = &run.stage2;
+        let parts = format!(
+            "{} in measured calls, {} comparing what came back, {} elsewhere: {} overhead",
+            human::time(stage.measured_seconds * 1e9),
+            human::time(stage.comparison_seconds * 1e9),
+            human::time(stage.other_seconds * 1e9),
+            human::percent(stage.overhead_share),
+        );
+        facts.push(fact("Time of stage 2", parts));
+    }
+    facts.extend(run.host.iter().map(|(name, value)| fact(&text(name), text(value))));
+    facts
 }
 
 fn fact(name: &str, figure: String) -> Value {

@@ -7,7 +7,7 @@ use minijinja::{Value, context};
 
 use super::text;
 use crate::model::{Evaluation, Trial};
-use crate::report::{human, view};
+use crate::report::{human, sentences, view};
 
 /// What the headline card shows.
 pub(super) fn headline(evaluation: &Evaluation) -> Value {
@@ -24,8 +24,12 @@ pub(super) fn headline(evaluation: &Evaluation) -> Value {
         dictionary => recommended.dictionary.as_deref().map(text),
         fidelity => text(&recommended.fidelity),
         runner_up => recommended.runner_up.as_deref().map(text),
-        reasons => recommended.reasons.iter().map(|one| text(one)).collect::<Vec<_>>(),
+        reasons => reasons(evaluation),
         profile => recommended.profile.lines().map(text).collect::<Vec<_>>().join("\n"),
+        sure => sentences::sure(evaluation),
+        flips => texts(&recommended.flips),
+        costs => texts(&recommended.costs),
+        files => files(evaluation),
         saved => trial.map(saved),
         figures => trial.map(figures).unwrap_or_default(),
         sizes => sizes(trial, baseline.filter(|_| !is_baseline)),
@@ -35,6 +39,28 @@ pub(super) fn headline(evaluation: &Evaluation) -> Value {
         size_factor => trial.map(|trial| human::factor(trial.size_factor)),
         speed_factor => trial.filter(timed).map(|trial| human::factor(trial.speed_factor)),
     }
+}
+
+fn texts(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|one| text(one)).collect()
+}
+
+fn reasons(evaluation: &Evaluation) -> Vec<String> {
+    let mut reasons = texts(&evaluation.recommended.reasons);
+    reasons.extend(sentences::min_size(evaluation));
+    reasons
+}
+
+/// The files beside the profile.
+fn files(evaluation: &Evaluation) -> Vec<Value> {
+    let file = |file: &crate::model::DictionaryFile| {
+        context! {
+            file_name => text(&file.file_name),
+            id => text(&file.id),
+            sha256 => text(&file.sha256),
+        }
+    };
+    evaluation.recommended.dictionaries.iter().map(file).collect()
 }
 
 fn timed(trial: &&Trial) -> bool {

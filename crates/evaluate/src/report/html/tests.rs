@@ -5,7 +5,7 @@
 //! a browser does not.
 
 use super::*;
-use crate::report::{example, svg::escaped};
+use crate::report::{example, svg::escaped, view};
 
 fn rows<'a>(page: &'a str, table: &str) -> Vec<&'a str> {
     let Some((_, rest)) = page.split_once(&format!("<table id=\"{table}\"")) else {
@@ -44,7 +44,9 @@ fn names_can_not_become_markup() {
     assert_eq!(page.matches("<script>").count(), 1, "only our own script");
     assert_eq!(page.matches("</script>").count(), 1);
     assert!(!page.contains("<script>alert") && !page.contains("\"1\")"));
-    assert!(!page.contains("</pre>'") && page.matches("</pre>").count() == 1);
+    assert!(!page.contains("</pre>'"));
+    let profiles = page.matches("<pre ").count();
+    assert_eq!((profiles, page.matches("</pre>").count()), (2, 2), "one, and one by class");
     assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
     assert!(page.contains("{{ 7*7 }}") && !page.contains("`49`"));
     assert!(page.contains(&escaped("<script>alert(\"1\")</script>'&amp;")));
@@ -98,9 +100,34 @@ fn reasons_profile_rules_and_notices_are_told() {
     evaluation.corpus.problems.first.iter().for_each(|problem| told(problem));
     view::eliminated(&evaluation).iter().for_each(|rule| told(rule.name));
     evaluation.recommended.profile.lines().for_each(told);
+    evaluation.recommended.flips.iter().for_each(|one| told(one));
+    evaluation.recommended.costs.iter().for_each(|one| told(one));
+    told(&evaluation.recommended.dictionaries[0].sha256);
+    told(&evaluation.against.as_ref().unwrap().verdict);
+    told(&evaluation.behind[0].verdict);
+    told(&evaluation.link.as_ref().unwrap().flips[0]);
+    told(&evaluation.run.noise.signs[0]);
     told(&evaluation.run.processor);
     told("12,000");
     told("carts-2026-11");
+}
+
+#[test]
+fn every_table_is_in_the_page_with_all_its_rows() {
+    for evaluation in example::all() {
+        let page = render(&evaluation);
+        for block in sections::all(&evaluation).into_iter().flat_map(|section| section.blocks) {
+            if let Some(table) = block.table {
+                assert_eq!(rows(&page, &table.id).len(), table.rows.len(), "{}", table.title);
+            }
+        }
+    }
+}
+
+#[test]
+fn it_opens_fast_on_a_telephone() {
+    let page = render(&example::typical());
+    assert!(page.len() < 400_000, "the page has {} bytes", page.len());
 }
 
 #[test]

@@ -86,11 +86,11 @@ fn short_percent(share: f64) -> String {
     without_zeros(&human::percent(share))
 }
 
-fn without_zeros(text: &str) -> String {
-    let Some((figure, unit)) = text.rsplit_once(' ') else { return text.to_owned() };
+pub(super) fn without_zeros(text: &str) -> String {
+    let (figure, unit) = text.rsplit_once(' ').unwrap_or((text, ""));
     let figure = match figure.contains('.') {
         true => figure.trim_end_matches('0').trim_end_matches('.'),
         false => figure,
     };
-    format!("{figure} {unit}")
+    format!("{figure} {unit}").trim_end().to_owned()
 }

@@ -24,7 +24,7 @@ impl Plot<'_> {
         let mut entries: Vec<(String, String)> = Vec::new();
         let mut groups: Vec<usize> = Vec::new();
         let unique = |of: fn(&Trial) -> &str| {
-            let mut names: Vec<&str> = view::timed(self.evaluation).map(of).collect();
+            let mut names: Vec<&str> = view::drawn(self.evaluation).map(of).collect();
             names.sort_unstable();
             names.dedup();
             names
@@ -46,6 +46,11 @@ impl Plot<'_> {
             "recommended".to_owned(),
         ));
         entries.push((ring(true, "legend-baseline ring-baseline", radius), "baseline".to_owned()));
+        if view::drawn(self.evaluation).any(|trial| !view::is_timed(trial)) {
+            let path = Shapes::default().path("json", radius);
+            let symbol = format!("<path class=\"legend-shape\" d=\"{path}\" opacity=\".6\"/>");
+            entries.push((symbol, "only sized".to_owned()));
+        }
         let mut at = (self.legend_left(), self.area.bottom + size * 2.0 + 44.0);
         for (index, (symbol, text)) in entries.iter().enumerate() {
             let width = text_width(text, size) + radius * 2.0 + 16.0;

@@ -62,7 +62,10 @@ const SHARED: &str = ".scatter text{font-family:system-ui,-apple-system,'Segoe U
     .ring-baseline{fill:none;stroke-width:1.8;stroke-dasharray:3 2.5}\
     .label{paint-order:stroke;stroke-width:3.5;stroke-linejoin:round}\
     .label-recommended{font-weight:700}.leader{stroke-width:1;fill:none}\
-    .legend-shape{fill:none;stroke-width:1.5}";
+    .legend-shape{fill:none;stroke-width:1.5}\
+    .levels{fill:none;stroke-width:1.1;opacity:.3;stroke-linejoin:round}\
+    .levels-text{stroke-width:1.7;opacity:.8}\
+    .rough .mark{fill:none;stroke-width:1.1;opacity:.5}";
 
 /// Gives every codec of a report its colour class, in the order in which they are asked for.
 #[derive(Debug, Default)]
@@ -95,7 +98,8 @@ pub(super) fn document_style() -> String {
     }
     style.push_str(".label{fill:#28323f;stroke:#ffffff}.leader{stroke:#9aa5b4}");
     for (class, (light, _)) in COLORS.iter().enumerate() {
-        write!(style, ".k{class}{{fill:{light};stroke:#ffffff}}").expect("a String takes any text");
+        write!(style, ".k{class}{{fill:{light};stroke:#ffffff}}.s{class}{{stroke:{light}}}")
+            .expect("a String takes any text");
     }
     style
 }
@@ -110,8 +114,9 @@ pub(in crate::report) fn page_style() -> String {
     for (class, (light, dark)) in COLORS.iter().enumerate() {
         write!(
             style,
-            ".k{class}{{fill:{light};stroke:var(--surface)}}\
-             @media(prefers-color-scheme:dark){{.k{class}{{fill:{dark}}}}}"
+            ".k{class}{{fill:{light};stroke:var(--surface)}}.s{class}{{stroke:{light}}}\
+             .f{class}{{fill:{light}}}@media(prefers-color-scheme:dark){{.k{class}{{fill:{dark}}}\
+             .s{class}{{stroke:{dark}}}.f{class}{{fill:{dark}}}}}"
         )
         .expect("a String takes any text");
     }

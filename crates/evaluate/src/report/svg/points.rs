@@ -9,7 +9,7 @@ use super::escaped;
 use super::labels::{Area, Mark, Wanted, place};
 use super::marks::Shapes;
 use super::palette::Palette;
-use super::scatter::{Plot, draw, ring};
+use super::scatter::{Plot, draw, is_drawable, ring};
 use crate::model::Trial;
 use crate::report::{human, view};
 
@@ -51,6 +51,47 @@ impl Plot<'_> {
         }
     }
 
+    /// Joins the levels of each codec and encoding with a line; the text as it is stands out,
+    /// because the levels of a codec are best compared there.
+    pub(super) fn levels(&self, out: &mut String, palette: &mut Palette) {
+        let mut trials: Vec<&Trial> = view::drawn(self.evaluation)
+            .filter(|trial| is_drawable(view::pack_unpack_ns(trial)))
+            .collect();
+        let line = |trial: &Trial| {
+            (trial.codec.clone(), trial.encoding.clone(), trial.dictionary.is_some())
+        };
+        trials.sort_by_key(|trial| (line(trial), trial.level));
+        for levels in trials.chunk_by(|left, right| line(left) == line(right)) {
+            let place = |trial: &&Trial| {
+                let (x, y) = self.point(trial);
+                format!("{x:.1} {y:.1}")
+            };
+            let places: Vec<String> = levels.iter().map(place).collect();
+            if places.len() > 1 {
+                let text = if levels[0].encoding == "verbatim" { " levels-text" } else { "" };
+                let class = palette.class(&levels[0].codec);
+                let path = places.join("L");
+                draw!(out, "<path class=\"levels{text} s{class}\" d=\"M{path}\"/>");
+            }
+        }
+    }
+
+    /// Draws a hollow point for every trial that was only sized but has the times of one pass.
+    pub(super) fn rough(&self, out: &mut String, palette: &mut Palette, shapes: &mut Shapes) {
+        let radius = self.layout.radius * 0.8;
+        for trial in view::drawn(self.evaluation).filter(|trial| !view::is_timed(trial)) {
+            let (x, y) = self.point(trial);
+            let (class, path) = (palette.class(&trial.codec), shapes.path(&trial.encoding, radius));
+            let title = escaped_lines(&rough_facts(trial));
+            draw!(
+                out,
+                "<g class=\"point rough\" transform=\"translate({x:.1} {y:.1})\"><title>{title}\
+                 </title><circle class=\"target\" r=\"{radius:.1}\"/>\
+                 <path class=\"mark s{class}\" d=\"{path}\"/></g>",
+            );
+        }
+    }
+
     /// Writes the names of the trials that matter beside their points.
     pub(super) fn names(&self, out: &mut String) {
         let (radius, size) = (self.layout.radius, self.layout.font_size - 0.5);
@@ -86,6 +127,12 @@ impl Plot<'_> {
             cost: 30,
             point: None,
         }));
+        let rough = view::drawn(self.evaluation).filter(|trial| !view::is_timed(trial));
+        marks.extend(rough.map(|trial| Mark {
+            area: Area::around(self.point(trial), radius),
+            cost: 6,
+            point: None,
+        }));
         marks.extend(along(&self.front_places()));
         let bounds = Area {
             left: self.area.left + 3.0,
@@ -118,7 +165,7 @@ impl Plot<'_> {
 }
 
 fn label(name: &str, standing: view::Standing, narrow: bool) -> String {
-    let name = human::shortened(name, if narrow { 20 } else { 36 });
+    let name = human::shortened(name, if narrow { 26 } else { 36 });
     let is_only_baseline = standing.baseline && !standing.recommended;
     if is_only_baseline { format!("{name} (baseline)") } else { name }
 }
@@ -164,10 +211,27 @@ fn facts(trial: &Trial, standing: view::Standing) -> String {
     if !words.is_empty() {
         lines.push(words.join(", "));
     }
+    if let Some(held) = &trial.held_out {
+        let interval = &held.packed_share_interval;
+        let interval = human::percent_interval(interval.low, interval.high);
+        lines.push(format!("held out {} ({interval})", human::percent(held.packed_share)));
+    }
     if let Some(rule) = &trial.eliminated_by {
         lines.push(format!("eliminated: {}", human::printable(rule)));
     }
     lines.join("\n")
+}
+
+/// What the tooltip of a hollow point says.
+fn rough_facts(trial: &Trial) -> String {
+    format!(
+        "{}\nstored {} (ratio {})\npack + unpack {} in one pass\nonly sized: {}",
+        human::printable(&trial.name),
+        human::percent(view::stored_share(trial)),
+        human::ratio(view::stored_ratio(trial)),
+        human::time(view::pack_unpack_ns(trial)),
+        human::printable(trial.eliminated_by.as_deref().unwrap_or("not timed")),
+    )
 }
 
 fn escaped_lines(text: &str) -> String {

@@ -1,8 +1,9 @@
 //! The scatter: every timed trial by time (across) and stored size (up), with the front as a
 //! line, so that the lower left corner is what everybody wants.
 //!
-//! Every timed trial is drawn, also the eliminated ones (faded): a picture that leaves trials
-//! out looks like a better argument than it is.
+//! Every timed trial is drawn, also the eliminated ones (faded), and those that were only sized
+//! (hollow) where one pass gave them a time: a picture that leaves trials out looks like a better
+//! argument than it is. A thin line joins the levels of a codec.
 
 use std::fmt::Write;
 
@@ -98,6 +99,8 @@ pub(in crate::report) fn drawing(evaluation: &Evaluation, layout: &Layout) -> (S
     let (mut palette, mut shapes) = (Palette::default(), Shapes::default());
     let mut out = String::new();
     plot.axes(&mut out);
+    plot.levels(&mut out, &mut palette);
+    plot.rough(&mut out, &mut palette, &mut shapes);
     plot.front(&mut out);
     plot.points(&mut out, &mut palette, &mut shapes);
     plot.names(&mut out);
@@ -107,7 +110,7 @@ pub(in crate::report) fn drawing(evaluation: &Evaluation, layout: &Layout) -> (S
 
 /// Times and shares of everything that is drawn.
 pub(super) fn figures(evaluation: &Evaluation) -> (Vec<f64>, Vec<f64>) {
-    let trials = view::timed(evaluation)
+    let trials = view::drawn(evaluation)
         .map(|trial| (view::pack_unpack_ns(trial), view::stored_share(trial)));
     let front =
         evaluation.front.iter().map(|point| (point.pack_unpack_ns, 1.0 / point.packed_ratio));
@@ -116,7 +119,7 @@ pub(super) fn figures(evaluation: &Evaluation) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// A logarithmic axis has no place for zero, and no axis has one for what is not a number.
-fn is_drawable(figure: f64) -> bool {
+pub(super) fn is_drawable(figure: f64) -> bool {
     figure.is_finite() && figure > 0.0
 }
 

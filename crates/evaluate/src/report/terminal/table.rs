@@ -27,9 +27,9 @@ const GAP: usize = 2;
 const NAME_WIDTH: usize = 30;
 
 /// The last step of leaving columns out.
-const MOST_EXPENDABLE: u8 = 4;
+const MOST_EXPENDABLE: u8 = 5;
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     Column {
         title: "  trial",
         alignment: CellAlignment::Left,
@@ -51,6 +51,7 @@ const COLUMNS: [Column; 8] = [
         expendable: 3,
         text: |trial, _| human::percent(view::stored_share(trial)),
     },
+    Column { title: "held out", alignment: CellAlignment::Right, expendable: 4, text: held_out },
     Column {
         title: "pack p50/p99",
         alignment: CellAlignment::Right,
@@ -75,7 +76,7 @@ const COLUMNS: [Column; 8] = [
         expendable: 2,
         text: |trial, _| human::shortened(&human::printable(&trial.fidelity), 12),
     },
-    Column { title: "note", alignment: CellAlignment::Left, expendable: 4, text: note },
+    Column { title: "note", alignment: CellAlignment::Left, expendable: 5, text: note },
 ];
 
 /// Makes the table's lines.
@@ -93,7 +94,9 @@ pub(super) fn render(evaluation: &Evaluation, width: usize, paint: Paint) -> Str
             *widest = (*widest).max(cell.width());
         }
     }
-    let kept = fit(&mut widths, width);
+    let is_blank = |index: usize| cells.iter().all(|row| row[index] == human::NOTHING);
+    let present = (0..COLUMNS.len()).filter(|&index| !is_blank(index)).collect();
+    let kept = fit(present, &mut widths, width);
     let mut table = Table::new();
     table.load_style(NOTHING);
     table.set_header(kept.iter().map(|index| COLUMNS[*index].title));
@@ -145,9 +148,8 @@ fn chosen(evaluation: &Evaluation) -> Vec<(Standing, &Trial)> {
 
 /// Leaves out columns until the rest fits `width`, and returns those that are kept. Names are
 /// cut only where they are very long, because the start of a name alone can mean many trials.
-fn fit(widths: &mut [usize], width: usize) -> Vec<usize> {
+fn fit(mut kept: Vec<usize>, widths: &mut [usize], width: usize) -> Vec<usize> {
     let full_name = widths[0];
-    let mut kept: Vec<usize> = (0..COLUMNS.len()).collect();
     for expendable in 0..=MOST_EXPENDABLE {
         kept.retain(|index| !(1..=expendable).contains(&COLUMNS[*index].expendable));
         let gaps = GAP * (kept.len() - 1);
@@ -166,6 +168,14 @@ fn times(trial: &Trial, p50: f64, p99: f64) -> String {
     }
     let mark = if trial.p99_is_max { "*" } else { "" };
     format!("{}{mark}", human::time_pair(p50, p99))
+}
+
+/// The stored share of payloads that neither trained nor chose, with half its interval in points.
+fn held_out(trial: &Trial, _: Standing) -> String {
+    let Some(held) = &trial.held_out else { return human::NOTHING.to_owned() };
+    let interval = &held.packed_share_interval;
+    let room = human::plus_minus(interval.low, interval.high);
+    format!("{} {room}", human::percent(held.packed_share))
 }
 
 fn note(trial: &Trial, standing: Standing) -> String {
