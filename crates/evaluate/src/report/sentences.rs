@@ -15,8 +15,8 @@ pub(super) fn sure(evaluation: &Evaluation) -> Vec<String> {
     if let Some(held) = trial.and_then(|trial| trial.held_out.as_ref()) {
         let interval = &held.packed_share_interval;
         sentences.push(format!(
-            "On {} that neither trained nor chose it stores {} ({} with 95 % confidence).",
-            human::counted(held.payloads, "payload"),
+            "On {} it stores {} ({} with 95 % confidence).",
+            human::counted(held.payloads, "held-out payload"),
             human::percent(held.packed_share),
             human::percent_interval(interval.low, interval.high),
         ));

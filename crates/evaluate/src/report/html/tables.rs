@@ -18,7 +18,7 @@ const SORT_DIGITS: usize = 9;
 pub(super) fn section(section: Section, picture: Option<String>) -> Value {
     context! {
         id => section.id,
-        title => section.title,
+        title => section.title.as_str(),
         lead => section.lead,
         picture => picture.map(safe),
         blocks => section.blocks.iter().map(|one| block(one, &section.title)).collect::<Vec<_>>(),

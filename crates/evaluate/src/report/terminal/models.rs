@@ -36,7 +36,7 @@ fn dictionaries(evaluation: &Evaluation) -> Vec<String> {
     with.map(|(trial, cost)| {
         let interval = &cost.gain_interval;
         format!(
-            "{}: {} smaller with it ({}), {} to distribute, {} of memory",
+            "{}: {} smaller ({}), {} to distribute, {} memory",
             human::shortened(&trial.name, 40),
             human::percent(cost.gain),
             human::percent_interval(interval.low, interval.high),
