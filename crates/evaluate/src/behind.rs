@@ -87,7 +87,7 @@ pub enum BehindError {
 
 /// No store of this name is modelled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no store called {name:?} is modelled; there are {}", names())]
+#[error("no store called {name:?} is modelled; use one of {}", names())]
 pub struct UnknownBehind {
     name: String,
 }
