@@ -177,10 +177,13 @@ fn time_change(then: &Trial, now: &Trial, pace: Option<f64>) -> Option<String> {
         .then(|| format!("{} than the other trials say", in_words(change, "slower", "faster")))
 }
 
-/// `0.12` as `12 % larger`.
+/// `0.12` as `12 % larger`, `5.1` as `6.1 times larger`.
 fn in_words(change: f64, more: &str, less: &str) -> String {
-    let word = if change < 0.0 { less } else { more };
-    format!("{} {word}", percent(change.abs()))
+    match change {
+        change if change > 1.0 => format!("{:.1} times {more}", change + 1.0),
+        change if change < 0.0 => format!("{} {less}", percent(-change)),
+        change => format!("{} {more}", percent(change)),
+    }
 }
 
 /// A share in percent, with a decimal below ten.

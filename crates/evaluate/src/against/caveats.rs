@@ -43,8 +43,8 @@ pub(super) fn caveats(old: &Evaluation, new: &Evaluation, pace: Option<f64>) -> 
     }
     if let Some(pace) = pace.filter(|pace| (pace - 1.0).abs() > PACE_CHANGE_MIN) {
         caveats.push(format!(
-            "The median trial takes {} of its time then. Times are compared with that, so that a \
-             slower or faster host is no change.",
+            "The median trial takes {} of its time then. Times are compared with that, so that \
+             another host or payloads of another size are no change.",
             percent(pace)
         ));
     } else if pace.is_none() {
