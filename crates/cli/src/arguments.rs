@@ -89,6 +89,8 @@ pub enum SplitChoice {
     Group,
     /// The earliest train, the latest report: for payloads in the order of time.
     Order,
+    /// Not at all: what chooses also reports, and no dictionary is trained.
+    None,
 }
 
 /// Where the application's time starts and ends.
@@ -101,7 +103,7 @@ pub enum FromChoice {
 }
 
 /// What is read, and how.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SourceArguments {
     /// Files, folders, or - for standard input.
     #[arg(value_name = "SOURCE")]
@@ -127,11 +129,15 @@ pub struct SourceArguments {
 }
 
 /// `cinch evaluate`
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct EvaluateArguments {
     /// What is read.
     #[command(flatten)]
     pub source: SourceArguments,
+    /// Measure what an article measured, on generated payloads of its sizes: uber, ebay, doordash
+    /// or expedia.
+    #[arg(long, value_name = "NAME", conflicts_with = "sources")]
+    pub published: Option<String>,
     /// Try these encodings only, such as json,msgpack, or all.
     #[arg(long, value_name = "LIST")]
     pub encodings: Option<String>,
@@ -141,9 +147,9 @@ pub struct EvaluateArguments {
     /// Take out trials above a bound, such as compress_p99=20ms; may be given more than once.
     #[arg(long = "budget", value_name = "FIGURE=BOUND")]
     pub budgets: Vec<String>,
-    /// What "best" means: cache, api, archive, smallest or fastest.
-    #[arg(long, value_name = "GOAL", default_value = "cache")]
-    pub goal: String,
+    /// What "best" means: cache, api, archive, smallest or fastest [default: cache].
+    #[arg(long, value_name = "GOAL")]
+    pub goal: Option<String>,
     /// Only what several languages can read.
     #[arg(long)]
     pub portable: bool,
@@ -156,18 +162,18 @@ pub struct EvaluateArguments {
     /// Take out what is larger or slower than the baseline.
     #[arg(long)]
     pub beat_baseline: bool,
-    /// How payloads are parted into those that train, choose and report.
-    #[arg(long, value_name = "HOW", default_value = "group")]
-    pub split_by: SplitChoice,
+    /// How payloads are parted into those that train, choose and report [default: group].
+    #[arg(long, value_name = "HOW")]
+    pub split_by: Option<SplitChoice>,
     /// Write a rule into the profile for each size class that another trial wins clearly.
     #[arg(long)]
     pub by_class: bool,
     /// What factors compare with [default: json+zlib:6].
     #[arg(long, value_name = "ENCODING+CODEC", allow_hyphen_values = true)]
     pub baseline: Option<String>,
-    /// Where the application's time starts and ends.
-    #[arg(long, value_name = "WHERE", default_value = "text")]
-    pub from: FromChoice,
+    /// Where the application's time starts and ends [default: text].
+    #[arg(long, value_name = "WHERE")]
+    pub from: Option<FromChoice>,
     /// About how long the run may take.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub time: String,

@@ -29,7 +29,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{Place, write_whole};
 use crate::profile::read_at_most;
 use crate::progress::Bar;
-use crate::sources;
+use crate::{published, sources};
 
 /// Where the report goes unless another folder is named.
 const REPORT_FOLDER: &str = "report";
@@ -53,7 +53,8 @@ const AGAINST_BYTES_MAX: u64 = 64 << 20;
 
 /// Evaluates. Candidates are tried in processes of `program`, if its path is known.
 pub fn run(arguments: &EvaluateArguments, program: Option<PathBuf>) -> Result<Done, Failure> {
-    let goal = goal(&arguments.goal)?;
+    let arguments = &published::fill_in(arguments)?;
+    let goal = arguments.goal.as_deref().map_or(Ok(&GOALS[0]), goal)?;
     let budgets =
         arguments.budgets.iter().map(|text| Budget::parse(text)).collect::<Result<_, _>>()?;
     let baseline = arguments.baseline.as_deref().map(Candidate::parse).transpose()?;
@@ -74,7 +75,10 @@ pub fn run(arguments: &EvaluateArguments, program: Option<PathBuf>) -> Result<Do
     let against = arguments.against.as_deref().map(older).transpose()?;
     let interrupt = Interrupt::handled();
     let mut bar = Bar::new(arguments.source.progress);
-    let (corpus, name) = sources::read(&arguments.source, &bar, &interrupt)?;
+    let (corpus, name) = match &arguments.published {
+        Some(name) => published::corpus(name, arguments.source.seed)?,
+        None => sources::read(&arguments.source, &bar, &interrupt)?,
+    };
     let request = Request {
         name: &name,
         goal,
@@ -82,13 +86,14 @@ pub fn run(arguments: &EvaluateArguments, program: Option<PathBuf>) -> Result<Do
         baseline,
         wanted,
         from: match arguments.from {
-            FromChoice::Text => TimedFrom::Text,
-            FromChoice::Value => TimedFrom::Value,
+            None | Some(FromChoice::Text) => TimedFrom::Text,
+            Some(FromChoice::Value) => TimedFrom::Value,
         },
         beat_baseline: arguments.beat_baseline,
         split_by: match arguments.split_by {
-            SplitChoice::Group => SplitBy::Group,
-            SplitChoice::Order => SplitBy::Order,
+            None | Some(SplitChoice::Group) => Some(SplitBy::Group),
+            Some(SplitChoice::Order) => Some(SplitBy::Order),
+            Some(SplitChoice::None) => None,
         },
         time_seconds,
         seed: arguments.source.seed,

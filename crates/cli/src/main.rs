@@ -15,6 +15,7 @@ mod output;
 mod pack;
 mod profile;
 mod progress;
+mod published;
 mod records;
 mod sources;
 mod unpack;

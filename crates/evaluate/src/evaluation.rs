@@ -47,8 +47,9 @@ pub struct Request<'a> {
     pub wanted: Wanted,
     /// Where the application's time starts and ends.
     pub from: TimedFrom,
-    /// How the payloads are parted into those that train, choose and report.
-    pub split_by: SplitBy,
+    /// How the payloads are parted into those that train, choose and report; nothing does not
+    /// part them, so that no dictionary is trained.
+    pub split_by: Option<SplitBy>,
     /// About how many seconds the run may take.
     pub time_seconds: f64,
     /// The seed of every choice.
@@ -124,7 +125,10 @@ pub fn evaluate(
     let controls: Vec<usize> = controls()?.iter().filter_map(find).collect();
     let baseline = find(&baseline).unwrap_or_default();
     let groups = near_duplicates(corpus);
-    let mut split = split(corpus, &groups, request.split_by, request.seed);
+    let mut split = match request.split_by {
+        Some(by) => split(corpus, &groups, by, request.seed),
+        None => whole(corpus),
+    };
     let mut notices: Vec<String> = split.notice.iter().cloned().collect();
     let all = candidates.iter().cloned().map(Tracked::new).collect();
     let mut measured = Measured {
@@ -193,6 +197,13 @@ pub fn evaluate(
     select::eliminate_unusable(&mut measured.all, wanted.portable, wanted.no_schema);
     measured.run(&wanted, watch);
     Ok(assemble::model(measured))
+}
+
+/// No split: every part is all of the payloads.
+fn whole(corpus: &Corpus) -> Split {
+    let every: Vec<usize> = (0..corpus.payloads.len()).collect();
+    let (train, select) = (every.clone(), every.clone());
+    Split { train, select, report: every, by: None, notice: None }
 }
 
 impl<'a> Measured<'a> {

@@ -210,7 +210,7 @@ mod tests {
                 let hash = xxh3_64(&number.to_le_bytes());
                 let (article, street) = (hash % 977, hash % 10_007);
                 format!(r#"{{"order":{hash},"currency":"EUR","lines":[{{"article":"A{article}","#)
-                    + &format!(r#""quantity":2,"unit":"piece"}}],"shipping":{{"method":"parcel","#)
+                    + r#""quantity":2,"unit":"piece"}],"shipping":{"method":"parcel","#
                     + &format!(r#""street":{street}}}}}"#)
             })
             .map(String::into_bytes)

@@ -28,7 +28,7 @@ fn request() -> Request<'static> {
         wanted: Wanted::default(),
         from: TimedFrom::Text,
         beat_baseline: false,
-        split_by: SplitBy::Group,
+        split_by: Some(SplitBy::Group),
         time_seconds: 1.0,
         seed: 1,
         launch: None,

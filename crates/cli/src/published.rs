@@ -1,0 +1,108 @@
+//! `cinch evaluate --published NAME`: what four articles measured, measured again.
+//!
+//! Each row is what its authors tried, as far as this release has it. What the user says himself
+//! goes before it.
+
+use cinch_evaluate::corpus::Corpus;
+
+use crate::arguments::{EvaluateArguments, FromChoice, SplitChoice};
+use crate::failure::Failure;
+
+/// How one article measured.
+struct Preset {
+    /// The name, which is also that of the generated corpus.
+    name: &'static str,
+    encodings: &'static str,
+    codecs: &'static str,
+    goal: &'static str,
+    from: FromChoice,
+    baseline: Option<&'static str>,
+    /// What is larger or slower than the baseline is out.
+    beat_baseline: bool,
+    /// A bound that the authors kept.
+    budget: Option<&'static str>,
+}
+
+const PRESETS: &[Preset] = &[
+    Preset {
+        name: "uber",
+        encodings: "json,json-simd,cbor,bson,msgpack,smile",
+        codecs: "stored,snappy,zlib:6,bzip2:9",
+        goal: "archive",
+        from: FromChoice::Value,
+        baseline: Some("json+zlib:6"),
+        beat_baseline: true,
+        budget: None,
+    },
+    Preset {
+        name: "ebay",
+        encodings: "verbatim",
+        codecs: "SNAPPY,LZ4_FAST,LZ4_HIGH,GZIP",
+        goal: "cache",
+        from: FromChoice::Text,
+        baseline: Some("verbatim+gzip:6"),
+        beat_baseline: false,
+        budget: None,
+    },
+    Preset {
+        name: "doordash",
+        encodings: "verbatim",
+        codecs: "snappy,lz4:1,zlib:6,zstd:3,brotli:4",
+        goal: "cache",
+        from: FromChoice::Text,
+        baseline: Some("verbatim+snappy"),
+        beat_baseline: false,
+        budget: None,
+    },
+    Preset {
+        name: "expedia",
+        encodings: "verbatim",
+        codecs: "gzip:1-9,lzma2:1-9,bzip2:1-9,snappy,lz4:1-12,zstd:1-19,brotli:1-11",
+        goal: "api",
+        from: FromChoice::Text,
+        baseline: Some("verbatim+gzip:6"),
+        beat_baseline: false,
+        budget: Some("compress_p95=20ms"),
+    },
+];
+
+/// The arguments with what the article did wherever the user said nothing.
+pub fn fill_in(arguments: &EvaluateArguments) -> Result<EvaluateArguments, Failure> {
+    let mut filled = arguments.clone();
+    let Some(name) = &arguments.published else { return Ok(filled) };
+    let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) else {
+        return Err(unknown(name));
+    };
+    if filled.codecs.is_none() {
+        // Every level of the list is timed, whatever stage 1 thinks of it.
+        filled.all = true;
+    }
+    filled.encodings.get_or_insert(preset.encodings.to_owned());
+    filled.codecs.get_or_insert(preset.codecs.to_owned());
+    filled.goal.get_or_insert(preset.goal.to_owned());
+    filled.from.get_or_insert(preset.from);
+    filled.split_by.get_or_insert(SplitChoice::None);
+    filled.no_dictionary = true;
+    filled.beat_baseline |= preset.beat_baseline && arguments.baseline.is_none();
+    filled.baseline = filled.baseline.or(preset.baseline.map(str::to_owned));
+    if filled.budgets.is_empty() {
+        filled.budgets.extend(preset.budget.map(str::to_owned));
+    }
+    Ok(filled)
+}
+
+/// The generated payloads of an article's sizes.
+pub fn corpus(name: &str, seed: u64) -> Result<(Corpus, String), Failure> {
+    let published = cinch_generate::published(name).ok_or_else(|| unknown(name))?;
+    let title = format!("{name}: {}", published.summary);
+    let payloads = published.payloads(seed).map(String::into_bytes);
+    Ok((Corpus::from_payloads(&title, payloads), title))
+}
+
+fn unknown(name: &str) -> Failure {
+    let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+    Failure::Argument(format!(
+        "nothing published is called {name:?}; there are {}",
+        names.join(", ")
+    ))
+}
