@@ -100,6 +100,11 @@ impl Budget {
         Ok(Budget { text: text.to_owned(), figure, limit })
     }
 
+    /// Whether this bounds the first call.
+    pub fn is_on_first_call(&self) -> bool {
+        self.figure == Figure::FirstCall
+    }
+
     /// The statistic and the bound in nanoseconds, where this bounds the time to compress.
     pub fn on_compress(&self) -> Option<(&'static str, f64)> {
         let Figure::Time(Step::Compress, bounded) = self.figure else { return None };

@@ -114,6 +114,11 @@ impl Candidate {
         self.learned.as_ref().map(|learned| &learned.dictionary)
     }
 
+    /// Whether the level is one that is left out unless it is asked for.
+    pub fn is_slow(&self) -> bool {
+        self.codec.level >= self.codec.codec.info().levels.slow_from
+    }
+
     /// Whether the codec takes the dictionary on this level.
     pub fn is_possible(&self) -> bool {
         let CodecChoice { codec, level } = self.codec;

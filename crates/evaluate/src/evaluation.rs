@@ -130,11 +130,12 @@ pub fn evaluate(
         None => whole(corpus),
     };
     let mut notices: Vec<String> = split.notice.iter().cloned().collect();
+    let any_slow = candidates.iter().any(Candidate::is_slow);
     let all = candidates.iter().cloned().map(Tracked::new).collect();
     let mut measured = Measured {
         request,
         corpus,
-        plan: Plan::of_time(request.time_seconds, wanted.all, request.goal.wants_slow),
+        plan: Plan::of_time(request.time_seconds, wanted.all, request.goal.wants_slow, any_slow),
         all,
         baseline,
         controls,

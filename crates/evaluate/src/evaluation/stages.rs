@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::Measured;
 use crate::bootstrap::Resamples;
+use crate::budget::Budget;
 use crate::candidate::{Wanted, around};
 use crate::host::Host;
 use crate::measure::{self, CallLog, Evictor, Job, Stage, Times, Tracked, Turns, Watch};
@@ -27,6 +28,9 @@ const ROUNDS_FACTOR_MAX: usize = 4;
 
 /// Rounds that are added at a time while the winner is borderline.
 const EXTRA_ROUNDS: usize = 2;
+
+/// Of more finalists than this, which takes `--all`, only the best get first calls and regimes.
+const DETAILED_MAX: usize = 64;
 
 /// Whose score is further than this from the best has no part in added rounds.
 const CONTENDER: f64 = 0.15;
@@ -229,13 +233,32 @@ impl Measured<'_> {
         self.timed.iter().filter(is_near).copied().collect()
     }
 
+    /// The finalists whose other circumstances are told: all, or the best of very many.
+    fn detailed(&self) -> Vec<usize> {
+        if self.timed.len() <= DETAILED_MAX {
+            return self.timed.clone();
+        }
+        let score =
+            |index: usize| self.chosen.score(index, self.request.goal).unwrap_or(f64::INFINITY);
+        let mut detailed = self.timed.clone();
+        detailed.sort_by(|&a, &b| score(a).total_cmp(&score(b)));
+        detailed.truncate(DETAILED_MAX);
+        detailed.extend(self.always());
+        detailed.sort_unstable();
+        detailed.dedup();
+        detailed
+    }
+
     fn first_calls(&mut self, choose: &[usize], watch: &mut Watch<'_>) {
         let setting = self.setting();
         let mut by_size = choose.to_vec();
         by_size.sort_by_key(|&index| self.corpus.payloads[index].bytes.len());
         let Some(&median) = by_size.get(by_size.len() / 2) else { return };
-        watch.progress.begin("first calls", self.timed.len() as u64);
-        for &index in &self.timed {
+        // A budget on the first call has to be kept by every one of them.
+        let is_bounded = self.request.budgets.iter().any(Budget::is_on_first_call);
+        let detailed = if is_bounded { self.timed.clone() } else { self.detailed() };
+        watch.progress.begin("first calls", detailed.len() as u64);
+        for index in detailed {
             let processes = self.plan.first_call_processes;
             let tracked = &mut self.all[index];
             let spent = measure::first_calls(&setting, tracked, median, processes, watch);
@@ -275,8 +298,9 @@ impl Measured<'_> {
         let (count, bytes) = (self.plan.regime_payloads, self.plan.regime_bytes);
         let payloads = self.choose(payloads, count, bytes);
         let mut evictor = Evictor::new();
-        watch.progress.begin("caches", self.timed.len() as u64);
-        for &index in &self.timed {
+        let detailed = self.detailed();
+        watch.progress.begin("caches", detailed.len() as u64);
+        for index in detailed {
             let tracked = &mut self.all[index];
             let spent = measure::regimes(&setting, tracked, &payloads, &mut evictor, watch);
             self.counts.stage2.measured_seconds += spent / 1e9;

@@ -36,8 +36,10 @@ impl Plan {
     /// The plan for about this many seconds on two cores. Only the counts follow from the time, so
     /// that the same request always means the same work.
     ///
-    /// Where slow levels are wanted, a tenth of the speed is met by fewer bytes.
-    pub fn of_time(seconds: f64, all: bool, slow: bool) -> Plan {
+    /// Where slow levels are tried, a tenth of the speed is met by fewer bytes. With `all` every
+    /// candidate is timed, unless the goal is about size.
+    pub fn of_time(seconds: f64, all: bool, is_about_size: bool, any_slow: bool) -> Plan {
+        let slow = is_about_size || any_slow;
         let factor = (seconds / 60.0).clamp(0.05, 1_000.0);
         let slow_factor = if slow { 4 } else { 1 };
         let scaled = |count: usize| ((count as f64 * factor) as usize).max(8);
@@ -45,7 +47,7 @@ impl Plan {
         Plan {
             stage1_payloads: scaled(128).max(32),
             stage1_bytes: scaled((4 << 20) / slow_factor),
-            finalists: if all && !slow { usize::MAX } else { 16 },
+            finalists: if all && !is_about_size { usize::MAX } else { 16 },
             stage2_payloads: scaled(512).max(32),
             stage2_bytes: scaled((8 << 20) / slow_factor),
             rounds: if is_short { 3 } else { 5 },
