@@ -111,7 +111,6 @@ pub(super) fn typical() -> Evaluation {
             first: vec!["carts.jsonl:1207: not UTF-8 at byte 88".to_owned()],
         },
         skipped_files: vec!["README.md".to_owned()],
-        ..CorpusSummary::default()
     };
     models::filled(finished(corpus, trials, "json+zlib:6"))
 }

@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(percent_interval(f64::NAN, 1.0), "–");
         assert_eq!([plus_minus(0.164, 0.176), plus_minus(0.1, 0.5)], ["±0.6", "±20"]);
         assert_eq!([figure(1234.5), figure(0.05), whole(1e6)], ["1,234", "0.0500", "1,000,000"]);
-        assert_eq!([days(346.6), days(3.14), days(f64::INFINITY)], ["347", "3.1", "–"]);
+        assert_eq!([days(346.6), days(4.21), days(f64::INFINITY)], ["347", "4.2", "–"]);
         assert_eq!([money(5.256), money(1234.5)], ["5.26", "1,234"]);
         assert_eq!([bits(1e8), bits(1e9)], ["100 Mbit", "1.00 Gbit"]);
         assert_eq!(counted(1, "payload"), "1 payload");

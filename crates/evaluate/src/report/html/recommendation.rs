@@ -103,7 +103,10 @@ fn figures(trial: &Trial) -> Vec<Value> {
         tiles.push(pair("unpack", &trial.unpack_ns));
         tiles.push(tile("first call", human::time(trial.first_call_ns), "new context".to_owned()));
     }
-    tiles.push(tile("memory", human::size(trial.memory_bytes as f64), "per context".to_owned()));
+    if view::is_timed(trial) || trial.memory_bytes > 0 {
+        let memory = human::size(trial.memory_bytes as f64);
+        tiles.push(tile("memory", memory, "both contexts".to_owned()));
+    }
     tiles
 }
 

@@ -58,7 +58,7 @@
   // A table sorts by the number that a cell carries, or by its text where it carries none.
   const key = (row, index) => {
     const cell = row.cells[index];
-    const figure = cell.dataset.sort;
+    const figure = cell.dataset.sort ?? cell.dataset.order;
     if (figure === undefined) return cell.textContent.trim();
     return figure === "" ? Infinity : Number(figure);
   };

@@ -11,7 +11,7 @@ use crate::report::sections::{Block, Section};
 use crate::report::tables::{Cell, Row, Table};
 use crate::report::view;
 
-/// Longer figures are rounded for sorting, because sixteen digits sort no better than six.
+/// Longer figures are rounded for sorting, because sixteen digits sort no better than five.
 const SORT_DIGITS: usize = 9;
 
 /// A section with its picture, which is HTML already.
@@ -103,5 +103,5 @@ fn cell(cell: &Cell, class: &str) -> Value {
 
 fn sortable(figure: f64) -> String {
     let exact = figure.to_string();
-    if exact.len() > SORT_DIGITS { format!("{figure:.6e}") } else { exact }
+    if exact.len() > SORT_DIGITS { format!("{figure:.4e}") } else { exact }
 }

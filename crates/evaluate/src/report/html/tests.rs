@@ -126,8 +126,17 @@ fn every_table_is_in_the_page_with_all_its_rows() {
 
 #[test]
 fn it_opens_fast_on_a_telephone() {
-    let page = render(&example::typical());
-    assert!(page.len() < 400_000, "the page has {} bytes", page.len());
+    let mut evaluation = example::typical();
+    assert!(render(&evaluation).len() < 350_000);
+    // The worst case of about 80 trials: every one of them was timed, and none is out.
+    let whole = evaluation.trials[0].clone();
+    for trial in &mut evaluation.trials {
+        trial.stage.clone_from(&whole.stage);
+        trial.eliminated_by = None;
+        (trial.held_out, trial.paired, trial.calls) = (whole.held_out, whole.paired, whole.calls);
+    }
+    let page = render(&evaluation);
+    assert!(page.len() < 500_000, "the page has {} bytes", page.len());
 }
 
 #[test]

@@ -1,4 +1,6 @@
 //! The comparison with an older run: each trial then and now, and what of it is beyond noise.
+//!
+//! What the older run measured is never measured again, so a figure of then has no interval.
 
 use super::{Cell, Column, Row, Table};
 use crate::model::{AgainstTrial, Evaluation};

@@ -6,6 +6,9 @@ use crate::model::{ClassTrial, Evaluation, SizeClass, Trial};
 use crate::report::human;
 use crate::report::view;
 
+/// The most trials of this table: where more were timed, `classes.csv` has all of them.
+const TRIALS: usize = 24;
+
 /// The timed trials on each size class; nothing where classes were not timed.
 pub(in crate::report) fn by_class(evaluation: &Evaluation) -> Option<Table> {
     let classes = &evaluation.corpus.classes;
@@ -15,6 +18,12 @@ pub(in crate::report) fn by_class(evaluation: &Evaluation) -> Option<Table> {
             names.push(&trial.name);
         }
     }
+    // What is still in goes first, in the order of the model.
+    names.sort_by_key(|name| {
+        view::find(evaluation, name).is_some_and(|trial| trial.eliminated_by.is_some())
+    });
+    let more = names.len().saturating_sub(TRIALS);
+    names.truncate(TRIALS);
     let mut rows = Vec::new();
     for name in names {
         for (order, class) in classes.iter().enumerate() {
@@ -23,12 +32,17 @@ pub(in crate::report) fn by_class(evaluation: &Evaluation) -> Option<Table> {
             }
         }
     }
-    let caption = "Sizes and times are means of one payload of the class. The first call is a new \
-                   context and one call, on a payload of median size.";
+    let mut caption = "Sizes and times are means of one payload of the class. The first call is a \
+                       new context and one call, on a payload of median size."
+        .to_owned();
+    if more > 0 {
+        let others = human::counted(more as u64, "trial");
+        caption.push_str(&format!(" Only in classes.csv: {others}."));
+    }
     Table {
         id: "ebay".to_owned(),
         title: "Trials by size class".to_owned(),
-        caption: caption.to_owned(),
+        caption,
         columns: vec![
             Column::words("Trial", "Encoding, codec, level, dictionary"),
             Column::words("Size class", "Payloads of about one size"),

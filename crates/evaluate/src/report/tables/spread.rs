@@ -56,7 +56,7 @@ pub(in crate::report) fn quantiles(evaluation: &Evaluation) -> Option<Table> {
             ("pack", &spread.pack_ns, human::time),
             ("unpack", &spread.unpack_ns, human::time),
         ] {
-            let mut cells = vec![Cell::trial(evaluation, &trial.name), Cell::text(what)];
+            let mut cells = vec![Cell::text(&trial.name), Cell::text(what)];
             cells.extend(places.iter().map(|&place| Cell::figure(figures[place], print)));
             rows.push(Row::of(evaluation, &trial.name, cells));
         }
