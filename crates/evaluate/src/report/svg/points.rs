@@ -52,13 +52,15 @@ impl Plot<'_> {
     }
 
     /// Joins the levels of each codec and encoding with a line; the text as it is stands out,
-    /// because the levels of a codec are best compared there.
+    /// because the levels of a codec are best compared there. Trials that were only sized are of
+    /// other payloads than the timed ones, so no line goes from the ones to the others.
     pub(super) fn levels(&self, out: &mut String, palette: &mut Palette) {
         let mut trials: Vec<&Trial> = view::drawn(self.evaluation)
             .filter(|trial| is_drawable(view::pack_unpack_ns(trial)))
             .collect();
         let line = |trial: &Trial| {
-            (trial.codec.clone(), trial.encoding.clone(), trial.dictionary.is_some())
+            let kind = (trial.dictionary.is_some(), view::is_timed(trial));
+            (trial.codec.clone(), trial.encoding.clone(), kind)
         };
         trials.sort_by_key(|trial| (line(trial), trial.level));
         for levels in trials.chunk_by(|left, right| line(left) == line(right)) {

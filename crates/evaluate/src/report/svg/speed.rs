@@ -11,32 +11,27 @@ use crate::report::tables::expedia;
 /// The chart; nothing where no codec was timed on the text as it is.
 pub(in crate::report) fn speed(evaluation: &Evaluation) -> Option<String> {
     let speeds = expedia::speeds(evaluation);
-    let is_drawable = |figure: &f64| figure.is_finite() && *figure > 0.0;
-    let across: Vec<f64> =
-        speeds.iter().map(|one| one.bytes_per_second / 1e6).filter(is_drawable).collect();
-    let up: Vec<f64> = speeds.iter().map(|one| one.trial.ratio).filter(is_drawable).collect();
-    if across.is_empty() || up.is_empty() {
+    let across: Vec<f64> = speeds.iter().map(|one| one.bytes_per_second() / 1e6).collect();
+    let up: Vec<f64> = speeds.iter().map(expedia::Speed::ratio).collect();
+    if speeds.is_empty() {
         return None;
     }
     let (x, y) = (Scale::logarithmic(&across, (0.0, 1.0)), Scale::fitting(&up, (0.0, 1.0)));
     let mut palette = Palette::default();
     let lines = speeds.chunk_by(|left, right| left.trial.codec == right.trial.codec).map(|codec| {
         let name = &codec[0].trial.codec;
-        let drawable = |one: &&expedia::Speed<'_>| {
-            is_drawable(&one.bytes_per_second) && is_drawable(&one.trial.ratio)
-        };
         let point = |one: &expedia::Speed<'_>| Point {
-            place: (x.place(one.bytes_per_second / 1e6), y.place(one.trial.ratio)),
+            place: (x.place(one.bytes_per_second() / 1e6), y.place(one.ratio())),
             facts: format!(
                 "{}: ratio {}, {} MB/s",
                 one.trial.name,
-                human::ratio(one.trial.ratio),
-                human::figure(one.bytes_per_second / 1e6)
+                human::ratio(one.ratio()),
+                human::figure(one.bytes_per_second() / 1e6)
             ),
         };
         Line {
             class: format!("s{0} f{0}", palette.class(name)),
-            points: codec.iter().filter(drawable).map(point).collect(),
+            points: codec.iter().map(point).collect(),
             name: Some(human::shortened(name, 16)),
         }
     });

@@ -13,30 +13,61 @@ const BOUND_NS: f64 = 20e6;
 /// The statistic that it bounds.
 const BOUND_STATISTIC: &str = "p95";
 
-/// A trial with what it compresses in a second.
+/// A timed trial with its sizes on the payloads that were timed. The trial's own sizes are of the
+/// last stage it went through, so that those of two levels may be of different payloads.
 pub(in crate::report) struct Speed<'a> {
     /// The trial.
     pub(in crate::report) trial: &'a Trial,
-    /// Bytes of the application per second.
-    pub(in crate::report) bytes_per_second: f64,
+    payloads: f64,
+    bytes_in: f64,
+    bytes_out: f64,
 }
 
-/// The trials on the text as it is, without a dictionary, whose compressing was timed at all:
-/// by codec, the levels in their order.
+impl Speed<'_> {
+    /// Original bytes over compressed bytes.
+    pub(in crate::report) fn ratio(&self) -> f64 {
+        self.bytes_in / self.bytes_out
+    }
+
+    /// Original bytes per second of compressing.
+    pub(in crate::report) fn bytes_per_second(&self) -> f64 {
+        self.bytes_in / self.payloads / self.trial.compress_ns.mean * 1e9
+    }
+
+    fn of<'a>(evaluation: &Evaluation, trial: &'a Trial) -> Speed<'a> {
+        let classes = evaluation.corpus.classes.iter().flat_map(|class| &class.trials);
+        let none = Speed { trial, payloads: 0.0, bytes_in: 0.0, bytes_out: 0.0 };
+        let timed = classes.filter(|one| one.name == trial.name).fold(none, |sum, one| Speed {
+            trial,
+            payloads: sum.payloads + one.payloads as f64,
+            bytes_in: sum.bytes_in + one.bytes_in as f64,
+            bytes_out: sum.bytes_out + one.bytes_out as f64,
+        });
+        match timed.payloads {
+            0.0 => Speed {
+                trial,
+                payloads: trial.payloads as f64,
+                bytes_in: trial.bytes_in as f64,
+                bytes_out: trial.bytes_out as f64,
+            },
+            _ => timed,
+        }
+    }
+}
+
+/// The timed trials on the text as it is, without a dictionary: by codec, the levels in order.
 pub(in crate::report) fn speeds(evaluation: &Evaluation) -> Vec<Speed<'_>> {
     let is_one = |trial: &&Trial| {
-        trial.encoding == "verbatim"
-            && trial.codec != "stored"
-            && trial.dictionary.is_none()
-            && trial.compress_ns.mean > 0.0
-            && trial.payloads > 0
+        trial.encoding == "verbatim" && trial.codec != "stored" && trial.dictionary.is_none()
     };
-    let mut trials: Vec<&Trial> = evaluation.trials.iter().filter(is_one).collect();
+    let mut trials: Vec<&Trial> = view::timed(evaluation).filter(is_one).collect();
     trials.sort_by(|left, right| (&left.codec, left.level).cmp(&(&right.codec, right.level)));
-    let speed = |trial: &Trial| {
-        trial.bytes_in as f64 / trial.payloads as f64 / trial.compress_ns.mean * 1e9
+    let speeds = trials.into_iter().map(|trial| Speed::of(evaluation, trial));
+    let is_usable = |speed: &Speed<'_>| {
+        let figures = [speed.ratio(), speed.bytes_per_second()];
+        figures.iter().all(|figure| figure.is_finite() && *figure > 0.0)
     };
-    trials.into_iter().map(|trial| Speed { trial, bytes_per_second: speed(trial) }).collect()
+    speeds.filter(is_usable).collect()
 }
 
 /// The table; nothing where no codec was timed on the text as it is.
@@ -50,7 +81,7 @@ pub(in crate::report) fn by_codec(evaluation: &Evaluation) -> Option<Table> {
             .min_by(|a, b| a.trial.compress_ns.mean.total_cmp(&b.trial.compress_ns.mean));
         let best = |within: f64| {
             let fits = |one: &&Speed<'_>| at(&one.trial.compress_ns, statistic) <= within;
-            codec.iter().filter(fits).max_by(|a, b| a.trial.ratio.total_cmp(&b.trial.ratio))
+            codec.iter().filter(fits).max_by(|a, b| a.ratio().total_cmp(&b.ratio()))
         };
         for (order, (what, chosen)) in
             [("fastest", fastest), ("within the budget", best(bound_ns)), ("best", best(f64::MAX))]
@@ -61,7 +92,7 @@ pub(in crate::report) fn by_codec(evaluation: &Evaluation) -> Option<Table> {
         }
     }
     let caption = format!(
-        "Every codec on the text as it is: the level that compresses fastest, the one with the \
+        "Every codec on the text as it is, of the levels that were timed: the one that compresses fastest, the one with the \
          best ratio whose compressing takes at most {} ({statistic}, {origin}), and the one with \
          the best ratio. Sizes are without an envelope.",
         human::time(bound_ns),
@@ -91,21 +122,18 @@ fn row(
     chosen: Option<&Speed<'_>>,
 ) -> Row {
     let mut cells = vec![Cell::text(codec), Cell { sort: Some(order as f64), ..Cell::text(what) }];
-    let Some(Speed { trial, bytes_per_second }) = chosen else {
+    let Some(speed) = chosen else {
         cells.extend((0..5).map(|_| Cell::nothing()));
         return Row::plain(cells);
     };
-    let p95 = human::time(trial.compress_ns.p95);
-    let rough = if view::is_timed(trial) { "" } else { ", one pass" };
+    let trial = speed.trial;
+    let level = trial.level.to_string();
     cells.extend([
-        Cell {
-            text: trial.level.to_string(),
-            ..Cell::figure(f64::from(trial.level), human::figure)
-        },
-        Cell::figure(trial.bytes_out as f64 / trial.bytes_in as f64, human::percent),
-        Cell::figure(trial.ratio, human::ratio),
-        Cell::figure(trial.compress_ns.mean, human::time).noted(format!("{p95}{rough}")),
-        Cell::figure(bytes_per_second / 1e6, human::figure),
+        Cell { text: level, ..Cell::figure(f64::from(trial.level), human::figure) },
+        Cell::figure(1.0 / speed.ratio(), human::percent),
+        Cell::figure(speed.ratio(), human::ratio),
+        Cell::figure(trial.compress_ns.mean, human::time).noted(human::time(trial.compress_ns.p95)),
+        Cell::figure(speed.bytes_per_second() / 1e6, human::figure),
     ]);
     Row::of(evaluation, &trial.name, cells)
 }

@@ -127,3 +127,25 @@ fn quantiles_have_names() {
     let names = [0.0, 0.5, 0.995, 0.999, 1.0].map(spread::name);
     assert_eq!(names, ["least", "50 %", "99.5 %", "99.9 %", "most"]);
 }
+
+#[test]
+fn levels_are_compared_on_the_payloads_that_were_timed() {
+    let mut evaluation = example::typical();
+    let of_zstd = |evaluation: &Evaluation| -> Vec<String> {
+        let table = expedia::by_codec(evaluation).unwrap();
+        let rows = table.rows.iter().filter(|row| row.cells[0].text == "zstd");
+        rows.flat_map(|row| row.cells.iter().map(|cell| cell.text.clone())).collect()
+    };
+    let before = of_zstd(&evaluation);
+    assert!(!before.is_empty());
+    // One level went on to other payloads, on which everything is twice as small.
+    for trial in &mut evaluation.trials {
+        if trial.name == "verbatim+zstd:3" {
+            (trial.stage, trial.ratio) = ("whole".to_owned(), trial.ratio * 2.0);
+            (trial.bytes_out, trial.packed_bytes) = (trial.bytes_out / 2, trial.packed_bytes / 2);
+        }
+    }
+    assert_eq!(of_zstd(&evaluation), before);
+    // A level that was only sized is not among them.
+    assert!(expedia::speeds(&evaluation).iter().all(|speed| speed.trial.name != "verbatim+zstd:1"));
+}

@@ -53,9 +53,16 @@ fn table(evaluation: &Evaluation, (id, title): (&str, &str), mut trials: Vec<&Tr
     trials.sort_by(|left, right| view::stored_share(left).total_cmp(&view::stored_share(right)));
     let corpus = &evaluation.corpus;
     let payloads = human::counted(corpus.payloads, "payload");
+    let sized = match trials.iter().any(|trial| !view::is_timed(trial)) {
+        true => format!(
+            " What was only sized is of {}.",
+            human::counted(evaluation.run.stage1_payloads, "payload")
+        ),
+        false => String::new(),
+    };
     let caption = format!(
         "Times are what the {payloads} of the corpus would take: the mean of a payload times their \
-         number. Sizes are what they would take, as cinch stores them. Factors compare with {}.",
+         number. Sizes are what they would take, as cinch stores them. Factors compare with {}.{sized}",
         human::printable(&evaluation.baseline.name),
     );
     let columns = vec![
