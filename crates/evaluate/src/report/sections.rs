@@ -91,8 +91,11 @@ fn scatter(evaluation: &Evaluation) -> Option<Section> {
     let is_single_pass =
         |trial: &crate::model::Trial| !view::is_timed(trial) && view::pack_unpack_ns(trial) > 0.0;
     if evaluation.trials.iter().any(is_single_pass) {
-        lead.push("Hollow points were only sized, in one pass over fewer payloads: compare them with each \
-             other and not with the rest.".to_owned());
+        lead.push(
+            "Hollow points were only sized, in one pass over fewer payloads: compare them with \
+             each other and not with the rest."
+                .to_owned(),
+        );
     }
     if is_empty {
         lead.push("No trial is on the front, because none was timed.".to_owned());

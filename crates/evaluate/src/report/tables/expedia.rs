@@ -92,9 +92,9 @@ pub(in crate::report) fn by_codec(evaluation: &Evaluation) -> Option<Table> {
         }
     }
     let caption = format!(
-        "Every codec on the text as it is, of the levels that were timed: the one that compresses fastest, the one with the \
-         best ratio whose compressing takes at most {} ({statistic}, {origin}), and the one with \
-         the best ratio. Sizes are without an envelope.",
+        "Every codec on the text as it is, of the levels that were timed: the one that compresses \
+         fastest, the one with the best ratio whose compressing takes at most {} ({statistic}, \
+         {origin}), and the one with the best ratio. Sizes are without an envelope.",
         human::time(bound_ns),
     );
     Table {

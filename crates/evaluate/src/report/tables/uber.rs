@@ -62,7 +62,8 @@ fn table(evaluation: &Evaluation, (id, title): (&str, &str), mut trials: Vec<&Tr
     };
     let caption = format!(
         "Times are what the {payloads} of the corpus would take: the mean of a payload times their \
-         number. Sizes are what they would take, as cinch stores them. Factors compare with {}.{sized}",
+         number. Sizes are what they would take, as cinch stores them. Factors compare with \
+         {}.{sized}",
         human::printable(&evaluation.baseline.name),
     );
     let columns = vec![
