@@ -12,6 +12,7 @@ mod folder;
 mod json_text;
 mod payloads;
 mod peer;
+mod servers;
 mod terminal;
 
 pub use binary::binary;
@@ -22,4 +23,5 @@ pub use folder::Folder;
 pub use json_text::{Token, same_text, same_value, tokens};
 pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise};
 pub use peer::{Peer, chromium, maven, python, repository};
+pub use servers::{Kafka, Redis, TOMBSTONE, closed_port};
 pub use terminal::Terminal;

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use cinch_sample::{RECORDS_PER_SECOND, SAMPLE_COUNT, SCAN_LIMIT};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const ABOUT: &str = "Measure which encoding and codec fit your payloads, and pack them so.";
@@ -31,11 +32,24 @@ Example:
   cinch evaluate carts/ --goal cache --budget compress_p99=20ms --report report
 
 SOURCE is a file or folder of JSON, NDJSON, concatenated JSON or log lines, plain or packed with
-gzip or zstd, or - for a pipe. With none, 2,219 generated shopping carts are measured.")]
+gzip or zstd, or - for a pipe; or a live store, as `cinch sample` takes it. With none, 2,219
+generated shopping carts are measured.")]
     Evaluate(Box<EvaluateArguments>),
     /// Tell what a profile would save on payloads, before it is switched on.
     #[command(after_help = "Example:\n  cinch estimate carts/ --profile report/profile.toml")]
     Estimate(EstimateArguments),
+    /// Take a fair sample of the payloads that a live store holds; it only reads.
+    #[command(after_help = "\
+Example:
+  cinch sample redis://cache.example:6379/0 --match 'cart:*' --count 2000 -o carts.ndjson
+
+Payloads are written as they were stored; what client libraries wrapped (gzip, zlib, zstd, LZ4,
+Snappy, envelopes) is unwrapped. FILE gets one a line. With a / at the end it is a folder that gets
+a file for each, which binary payloads need.
+
+Addresses: redis(s)://, mongodb://, postgres://, mysql://, sqlite:FILE and
+kafka://HOST:PORT/TOPIC[?tls=true&sasl=scram-sha-512]")]
+    Sample(SampleArguments),
     /// Pack payloads into envelopes.
     #[command(after_help = "\
 Examples:
@@ -105,7 +119,7 @@ pub enum FromChoice {
 /// What is read, and how.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArguments {
-    /// Files, folders, or - for standard input.
+    /// Files, folders, - for standard input, or the address of a live store.
     #[arg(value_name = "SOURCE")]
     pub sources: Vec<String>,
     /// How sources are cut into payloads.
@@ -120,6 +134,9 @@ pub struct SourceArguments {
     /// Keep a fair sample of at most this many payloads.
     #[arg(long, value_name = "N")]
     pub sample: Option<usize>,
+    /// What is taken of a live store.
+    #[command(flatten)]
+    pub live: LiveArguments,
     /// Decides every random choice: the same seed, the same answer.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -246,6 +263,52 @@ pub struct ProfileArguments {
     /// The dictionary, where there is no profile file.
     #[arg(long, value_name = "FILE")]
     pub dictionary: Option<PathBuf>,
+}
+
+/// What is taken of a live store, beside its address.
+#[derive(Debug, Clone, Args)]
+pub struct LiveArguments {
+    /// Of a live store: keys, collections, tables or topics of this pattern only.
+    #[arg(long = "match", value_name = "PATTERN")]
+    pub matching: Option<String>,
+    /// Of a live store: what this query finds, in its own language.
+    #[arg(long, value_name = "QUERY")]
+    pub query: Option<String>,
+    /// Of a live store: read from a replica.
+    #[arg(long)]
+    pub replica: bool,
+    /// Of a live store: read at most this many records a second; 0 is as fast as it answers.
+    #[arg(long, value_name = "N", default_value_t = RECORDS_PER_SECOND)]
+    pub rate: u32,
+}
+
+/// `cinch sample`
+#[derive(Debug, Args)]
+pub struct SampleArguments {
+    /// redis://, mongodb://, postgres://, mysql://, sqlite: or kafka://
+    #[arg(value_name = "ADDRESS")]
+    pub address: String,
+    /// What is taken.
+    #[command(flatten)]
+    pub live: LiveArguments,
+    /// How many payloads.
+    #[arg(long, value_name = "N", default_value_t = SAMPLE_COUNT)]
+    pub count: usize,
+    /// Look at no more than this many records, listed keys among them.
+    #[arg(long, value_name = "N", default_value_t = SCAN_LIMIT)]
+    pub scan_limit: u64,
+    /// Decides every random choice that is ours to make.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write here: a file, a folder with a / at the end, or - for standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: String,
+    /// Replace a file that exists.
+    #[arg(short, long)]
+    pub force: bool,
+    /// Show progress.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub progress: ProgressChoice,
 }
 
 /// `cinch pack`

@@ -223,7 +223,7 @@ fn next_steps(
     if let Some(profile) = profile {
         let profile = profile.display();
         if !arguments.source.sources.is_empty() {
-            let sources = arguments.source.sources.join(" ");
+            let sources = sources::shown(&arguments.source.sources);
             steps.push(format!("cinch estimate {sources} --profile {profile}"));
         }
         steps.push(format!("cinch pack --profile {profile} FILE"));

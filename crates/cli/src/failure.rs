@@ -18,6 +18,7 @@ use cinch_evaluate::candidate::CandidateError;
 use cinch_evaluate::capacity::CapacityError;
 use cinch_evaluate::corpus::{CorpusError, FieldPathError};
 use cinch_evaluate::link::LinkError;
+use cinch_sample::SampleError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +78,9 @@ pub enum Failure {
     /// A source could not be read.
     #[error(transparent)]
     Corpus(#[from] CorpusError),
+    /// A live store could not be sampled.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
     /// A context could not be made.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -137,7 +141,8 @@ impl Failure {
             | Failure::Link(_)
             | Failure::Capacity(_)
             | Failure::Behind(_)
-            | Failure::Field(_) => 2,
+            | Failure::Field(_)
+            | Failure::Sample(SampleError::BadAddress { .. }) => 2,
             Failure::Interrupted => 130,
             _ => 1,
         }

@@ -17,6 +17,7 @@ mod profile;
 mod progress;
 mod published;
 mod records;
+mod sample;
 mod sources;
 mod unpack;
 
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Evaluate(arguments) => evaluate::run(&arguments, env::current_exe().ok()),
         Command::Estimate(arguments) => estimate::run(&arguments),
+        Command::Sample(arguments) => sample::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),
         Command::Unpack(arguments) => unpack::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

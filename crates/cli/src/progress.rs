@@ -32,6 +32,12 @@ impl Bar {
         self.bar.tick();
     }
 
+    /// Shows how many values of a live store were seen, and how many of them are kept.
+    pub fn sampling(&self, seen: u64, kept: u64) {
+        self.bar.set_message(format!("{seen} values, {kept} kept"));
+        self.bar.tick();
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

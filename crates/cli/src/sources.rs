@@ -7,13 +7,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use cinch_evaluate::corpus::{self, Corpus, FieldPath, Format, ReadOptions};
+use cinch_evaluate::corpus::{self, Corpus, FieldPath, Format, Problem, Problems, ReadOptions};
 use cinch_generate::Options;
+use cinch_sample::{Address, SAMPLE_COUNT, SampleOptions, is_address};
 
 use crate::arguments::{FormatChoice, SourceArguments};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::progress::Bar;
+use crate::sample;
 
 /// How many carts are generated where no source is named: as many payloads as Uber measured.
 const GENERATED_PAYLOADS: usize = 2_219;
@@ -27,6 +29,15 @@ pub fn read(
     bar: &Bar,
     interrupt: &Interrupt,
 ) -> Result<(Corpus, String), Failure> {
+    if arguments.sources.iter().any(|source| is_address(source)) {
+        return live(arguments, bar, interrupt);
+    }
+    let live = &arguments.live;
+    if live.matching.is_some() || live.query.is_some() || live.replica {
+        let why = "--match, --query and --replica are for live stores; name one, as in \
+                   redis://localhost:6379";
+        return Err(Failure::Argument(why.to_owned()));
+    }
     if arguments.sources.is_empty() {
         return generated(arguments);
     }
@@ -55,6 +66,58 @@ pub fn read(
         corpus::read(&arguments.sources, &mut io::stdin().lock(), &options, &mut progress)
     })?;
     Ok((corpus, name(&arguments.sources)))
+}
+
+/// Samples a live store. Its payloads are taken as they are stored.
+fn live(
+    arguments: &SourceArguments,
+    bar: &Bar,
+    interrupt: &Interrupt,
+) -> Result<(Corpus, String), Failure> {
+    let [source] = &arguments.sources[..] else {
+        let why = "a live store is evaluated alone; write each to a file with `cinch sample` first";
+        return Err(Failure::Argument(why.to_owned()));
+    };
+    if arguments.format != FormatChoice::Auto || arguments.split || arguments.field.is_some() {
+        let why = "--format, --split and --field are for files; write one with `cinch sample` \
+                   first";
+        return Err(Failure::Argument(why.to_owned()));
+    }
+    let address = Address::parse(source)?;
+    let options = SampleOptions {
+        count: arguments.sample.unwrap_or(SAMPLE_COUNT),
+        seed: arguments.seed,
+        ..sample::options(&arguments.live)
+    };
+    let sampled = sample::take(&address, &options, bar, interrupt)?;
+    let name = address.to_string();
+    let first: Vec<Problem> = sampled
+        .refused
+        .iter()
+        .map(|(reason, count)| Problem {
+            file: name.clone(),
+            line: 0,
+            reason: format!("{count} values were not taken: {reason}"),
+        })
+        .collect();
+    let seen = sampled.classes.iter().map(|class| class.seen).sum();
+    let payloads = sampled.payloads.into_iter().map(|taken| taken.bytes);
+    let corpus = Corpus {
+        seen,
+        seen_bytes: sampled.seen_bytes,
+        problems: Problems { count: first.len() as u64, first },
+        ..Corpus::from_payloads(&name, payloads)
+    };
+    Ok((corpus, name))
+}
+
+/// The sources as they may be shown: an address without its password.
+pub fn shown(sources: &[String]) -> String {
+    let shown = |source: &String| match Address::parse(source) {
+        Ok(address) => address.to_string(),
+        Err(_) => source.clone(),
+    };
+    sources.iter().map(shown).collect::<Vec<_>>().join(" ")
 }
 
 fn generated(arguments: &SourceArguments) -> Result<(Corpus, String), Failure> {

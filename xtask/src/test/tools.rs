@@ -36,9 +36,21 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "mvn",
-        needed_for: "the reader of Smile, which only Java has",
+        needed_for: "the reader of Smile, which only Java has, and the Kafka of the tests",
         probes: &[&["mvn", "--version"]],
         package: "maven default-jdk-headless",
+    },
+    Tool {
+        name: "redis-server",
+        needed_for: "the tests that sample a Redis",
+        probes: &[&["redis-server", "--version"]],
+        package: "redis-server",
+    },
+    Tool {
+        name: "redis-cli",
+        needed_for: "the tests that sample a Redis, which it fills",
+        probes: &[&["redis-cli", "--version"]],
+        package: "redis-tools",
     },
 ];
 

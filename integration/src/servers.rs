@@ -1,0 +1,12 @@
+//! Servers of others that the tests start themselves: on a free port of this machine, with their
+//! data in a temporary folder, stopped and removed when the last test that uses them is over.
+//!
+//! A server that is missing fails the test with what to install; no test skips itself.
+
+mod daemon;
+mod kafka;
+mod redis;
+
+pub use daemon::closed_port;
+pub use kafka::{Kafka, TOMBSTONE};
+pub use redis::Redis;
