@@ -27,6 +27,8 @@ pub struct Goal {
     pub formula: &'static str,
     /// Whether slow levels are tried.
     pub wants_slow: bool,
+    /// Whether times have a part in the score, so that more rounds can make a decision clearer.
+    pub is_timed: bool,
     /// The formula.
     pub score: fn(&Measured) -> f64,
 }
@@ -59,6 +61,7 @@ pub static GOALS: &[Goal] = &[
         summary: "held in memory, written once, read four times over a network: size x time",
         formula: "ln(size share) + ln(500,000 + pack ns + 4 unpack ns)",
         wants_slow: false,
+        is_timed: true,
         score: |m| cache_score(m, CACHE_READS),
     },
     Goal {
@@ -66,6 +69,7 @@ pub static GOALS: &[Goal] = &[
         summary: "sent once over 1 Gbit/s: the time until the other side can use it",
         formula: "ln(pack ns + packed bytes x 8 ns + unpack ns)",
         wants_slow: false,
+        is_timed: true,
         score: |m| (m.pack_ns + m.packed_bytes * 8.0 + m.unpack_ns).max(1.0).ln(),
     },
     Goal {
@@ -73,6 +77,7 @@ pub static GOALS: &[Goal] = &[
         summary: "written once, hardly ever read: size, and a little time",
         formula: "ln(size share) + 0.05 ln(pack ns + unpack ns / 10)",
         wants_slow: true,
+        is_timed: true,
         score: |m| m.size_share.ln() + 0.05 * (m.pack_ns + m.unpack_ns / 10.0).max(1.0).ln(),
     },
     Goal {
@@ -80,6 +85,7 @@ pub static GOALS: &[Goal] = &[
         summary: "size, whatever it takes",
         formula: "ln(size share)",
         wants_slow: true,
+        is_timed: false,
         score: |m| m.size_share.ln(),
     },
     Goal {
@@ -87,6 +93,7 @@ pub static GOALS: &[Goal] = &[
         summary: "time, of what saves at least 5 % of the bytes",
         formula: "ln(pack ns + unpack ns)",
         wants_slow: false,
+        is_timed: true,
         score: |m| (m.pack_ns + m.unpack_ns).max(1.0).ln(),
     },
 ];

@@ -217,7 +217,11 @@ impl Measured<'_> {
         self.counts.stage2.measured_seconds += seconds;
     }
 
+    /// Whether more rounds could make a close decision clearer.
     fn is_borderline(&self) -> bool {
+        if !self.request.goal.is_timed {
+            return false;
+        }
         let resamples = self.resamples_of(&self.chosen);
         select::decide(&self.all, &self.chosen, self.request.goal, &resamples).is_borderline
     }

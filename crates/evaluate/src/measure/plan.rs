@@ -36,27 +36,27 @@ impl Plan {
     /// The plan for about this many seconds on two cores. Only the counts follow from the time, so
     /// that the same request always means the same work.
     ///
-    /// Where slow levels are tried, a tenth of the speed is met by fewer bytes. With `all` every
+    /// Slow levels are tried on fewer bytes, because they take a tenth of the speed or less. With `all` every
     /// candidate is timed, unless the goal is about size.
     pub fn of_time(seconds: f64, all: bool, is_about_size: bool, any_slow: bool) -> Plan {
         let slow = is_about_size || any_slow;
         let factor = (seconds / 60.0).clamp(0.05, 1_000.0);
-        let slow_factor = if slow { 4 } else { 1 };
+        let fewer = |bytes: usize, slow_factor: usize| bytes / if slow { slow_factor } else { 1 };
         let scaled = |count: usize| ((count as f64 * factor) as usize).max(8);
         let is_short = factor < 0.5 || slow;
         Plan {
             stage1_payloads: scaled(128).max(32),
-            stage1_bytes: scaled((4 << 20) / slow_factor),
+            stage1_bytes: scaled(fewer(4 << 20, 4)),
             finalists: if all && !is_about_size { usize::MAX } else { 16 },
             stage2_payloads: scaled(512).max(32),
-            stage2_bytes: scaled((8 << 20) / slow_factor),
+            stage2_bytes: scaled(fewer(8 << 20, 16)),
             rounds: if is_short { 3 } else { 5 },
             extra_rounds: if is_short { 2 } else { 4 },
-            report_rounds: 3,
+            report_rounds: if is_short { 2 } else { 3 },
             regime_payloads: scaled(32).clamp(8, 64),
-            regime_bytes: scaled((1 << 20) / slow_factor),
+            regime_bytes: scaled(fewer(1 << 20, 16)),
             first_call_processes: FIRST_CALL_PROCESSES,
-            stage3_bytes: scaled((64 << 20) / slow_factor),
+            stage3_bytes: scaled(fewer(64 << 20, 16)),
         }
     }
 }
