@@ -51,7 +51,7 @@ impl Plot<'_> {
         }
     }
 
-    /// Joins the levels of each codec and encoding with a line; the text as it is stands out,
+    /// Joins the levels of each codec, encoding and dictionary with a line; the text as it is stands out,
     /// because the levels of a codec are best compared there. Trials that were only sized are of
     /// other payloads than the timed ones, so no line goes from the ones to the others.
     pub(super) fn levels(&self, out: &mut String, palette: &mut Palette) {
@@ -59,7 +59,7 @@ impl Plot<'_> {
             .filter(|trial| is_drawable(view::pack_unpack_ns(trial)))
             .collect();
         let line = |trial: &Trial| {
-            let kind = (trial.dictionary.is_some(), view::is_timed(trial));
+            let kind = (trial.dictionary.clone(), view::is_timed(trial));
             (trial.codec.clone(), trial.encoding.clone(), kind)
         };
         trials.sort_by_key(|trial| (line(trial), trial.level));

@@ -5,7 +5,7 @@
 use super::{Paint, wrap};
 use crate::model::{Evaluation, LinkModel};
 use crate::report::tables::{capacity, link};
-use crate::report::{human, sentences};
+use crate::report::{human, sentences, view};
 
 /// Writes every part that there is.
 pub(super) fn render(evaluation: &Evaluation, width: usize, paint: Paint, out: &mut String) {
@@ -30,10 +30,17 @@ pub(super) fn render(evaluation: &Evaluation, width: usize, paint: Paint, out: &
     }
 }
 
+/// The dictionaries, each with the best trial that uses it.
 fn dictionaries(evaluation: &Evaluation) -> Vec<String> {
-    let trials = evaluation.trials.iter();
+    let trials = evaluation.trials.iter().filter(|trial| view::is_timed(trial));
     let with = trials.filter_map(|trial| Some((trial, trial.dictionary_cost.as_ref()?)));
-    with.map(|(trial, cost)| {
+    let mut known: Vec<&str> = Vec::new();
+    let best = with.filter(|(_, cost)| {
+        let is_new = !known.contains(&cost.id.as_str());
+        known.push(&cost.id);
+        is_new
+    });
+    best.map(|(trial, cost)| {
         let interval = &cost.gain_interval;
         format!(
             "{}: {} smaller ({}), {} to distribute, {} memory",
