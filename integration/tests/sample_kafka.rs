@@ -1,4 +1,5 @@
 //! Sampling a Kafka that really runs, filled by Kafka's own producer with every codec.
+//! What a stub sends is not what a producer sends: batches, compression and tombstones.
 
 use cinch_integration::{Cinch, Kafka, TOMBSTONE, cinch, closed_port};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Budgets: bounds that a trial has to keep, such as `compress_p99=20ms`.
 //!
-//! A budget fails closed: what has to keep the bound is the upper end of the figure's 95 % interval,
-//! and below 299 payloads a p99 is the maximum.
+//! A budget fails closed: what has to keep the bound is the upper end of the figure's 95 %
+//! interval, and below 299 payloads a p99 is the maximum.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! An evaluation from start to end: candidates, the three stages, the choice.
 //!
-//! What chooses the winner does not report it: dictionaries are trained on one part of the payloads,
-//! the winner is chosen on a second and told on a third. What was measured is turned into the model
-//! in `evaluation/assemble.rs` and nowhere else, so that every report says the same.
+//! What chooses the winner does not report it: dictionaries are trained on one part of the
+//! payloads, the winner is chosen on a second and told on a third. What was measured is turned into
+//! the model in `evaluation/assemble.rs` and nowhere else, so that every report says the same.
 
 mod advice;
 mod assemble;

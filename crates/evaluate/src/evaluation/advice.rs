@@ -1,4 +1,6 @@
 //! What would change the choice, what other choices cost, and below which size nothing pays.
+//!
+//! Each is a sentence with figures, because a recommendation without its limits is an opinion.
 
 use super::{Measured, trials};
 use crate::goal::{GOALS, SIZE_SHARE_MAX};

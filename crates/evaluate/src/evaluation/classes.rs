@@ -1,4 +1,5 @@
-//! Size classes: each with its own winner, and the profile that has a rule for each.
+//! Size classes: each with its own winner, because what is best for a hundred bytes is rarely best
+//! for a hundred kilobytes.
 
 use super::{Measured, trials};
 use crate::model::SizeClass;

@@ -1,4 +1,5 @@
-//! Whether the host was quiet: what the calls themselves showed, and what the system says.
+//! Whether the host was quiet: what the calls themselves showed, and what the system says. Times of
+//! a noisy host are not thrown away, but nobody should mistake them for those of a quiet one.
 
 use super::Measured;
 use crate::host::Host;

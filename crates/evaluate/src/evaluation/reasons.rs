@@ -87,7 +87,8 @@ fn best_reason(measured: &Measured<'_>, winner: usize) -> String {
         count => format!(" and {count} more"),
     };
     format!(
-        "For goal {} ({}) it is a tie with {shown}{more}; of those it keeps the most of a payload,          needs no dictionary where another does not, and is then the smallest.",
+        "For goal {} ({}) it is a tie with {shown}{more}; of those it keeps the most of a \
+         payload, needs no dictionary where another does not, and is then the smallest.",
         goal.name, goal.summary
     )
 }
@@ -136,7 +137,8 @@ fn time_reason(measured: &Measured<'_>, winner: usize) -> String {
 fn dictionary_reason(measured: &Measured<'_>, winner: usize) -> Option<String> {
     let cost = super::trials::trial(measured, winner).dictionary_cost?;
     Some(format!(
-        "Its dictionary makes it {:.1} % smaller than without ({:.1} to {:.1} %), on payloads that          did not train it, and is a file of {} that every reader needs.",
+        "Its dictionary makes it {:.1} % smaller than without ({:.1} to {:.1} %), on payloads \
+         that did not train it, and is a file of {} that every reader needs.",
         100.0 * cost.gain,
         100.0 * cost.gain_interval.low,
         100.0 * cost.gain_interval.high,

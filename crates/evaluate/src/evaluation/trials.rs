@@ -1,4 +1,5 @@
-//! One trial of the model, from what the stages left behind.
+//! One trial of the model, from what the stages left behind: the only place where a trial's figures
+//! are made, so that spec/evaluation.md has one thing to describe.
 
 use super::Measured;
 use crate::bootstrap::Interval;

@@ -1,4 +1,5 @@
-//! How much each stage may do: counts, never a clock, so that one seed gives one answer.
+//! How much each stage may do: counts, never a clock, so that one seed gives one answer. All numbers
+//! that trade time for certainty stand here.
 
 /// How much each stage may do.
 #[derive(Debug, Clone, Copy)]
@@ -36,8 +37,8 @@ impl Plan {
     /// The plan for about this many seconds on two cores. Only the counts follow from the time, so
     /// that the same request always means the same work.
     ///
-    /// Slow levels are tried on fewer bytes, because they take a tenth of the speed or less. With `all` every
-    /// candidate is timed, unless the goal is about size.
+    /// Slow levels are tried on fewer bytes, because they take a tenth of the speed or less. With
+    /// `all` every candidate is timed, unless the goal is about size.
     pub fn of_time(seconds: f64, all: bool, is_about_size: bool, any_slow: bool) -> Plan {
         let slow = is_about_size || any_slow;
         let factor = (seconds / 60.0).clamp(0.05, 1_000.0);

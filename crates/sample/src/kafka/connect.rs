@@ -1,4 +1,5 @@
 //! Connections to brokers, the time that an answer may take, and what their errors mean.
+//! The client retries without an end, so every call has a deadline here.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};

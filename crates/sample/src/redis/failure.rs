@@ -1,4 +1,5 @@
 //! What the client's errors mean to the user, and what to do about them.
+//! One table, so that the same trouble reads the same from every command.
 
 use redis::{ErrorKind, RedisError};
 

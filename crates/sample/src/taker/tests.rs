@@ -1,4 +1,5 @@
 //! The sample is fair, bounded, and says what it left out.
+//! Whatever the store sends, these hold.
 
 use super::*;
 
