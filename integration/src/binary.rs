@@ -24,9 +24,14 @@ fn profile_folder() -> PathBuf {
     folder.to_owned()
 }
 
-fn build() -> PathBuf {
+/// The folder that cargo builds into.
+pub(crate) fn target_folder() -> PathBuf {
     let folder = profile_folder();
-    let target = folder.parent().expect("a profile is a folder of the target folder");
+    folder.parent().expect("a profile is a folder of the target folder").to_owned()
+}
+
+fn build() -> PathBuf {
+    let (folder, target) = (profile_folder(), target_folder());
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--quiet", "--package", "cinch-cli", "--target-dir"]).arg(target);
     if folder.ends_with("release") {

@@ -13,6 +13,7 @@ mod json_text;
 mod payloads;
 mod peer;
 mod servers;
+mod stored;
 mod terminal;
 
 pub use binary::binary;
@@ -23,5 +24,6 @@ pub use folder::Folder;
 pub use json_text::{Token, same_text, same_value, tokens};
 pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise};
 pub use peer::{Peer, chromium, maven, python, repository};
-pub use servers::{Kafka, Redis, TOMBSTONE, closed_port};
+pub use servers::{Kafka, MariaDb, MongoDb, Postgres, Redis, TOMBSTONE, closed_port};
+pub use stored::{Stored, gzip, hex, zstd};
 pub use terminal::Terminal;

