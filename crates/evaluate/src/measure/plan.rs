@@ -1,5 +1,5 @@
-//! How much each stage may do: counts, never a clock, so that one seed gives one answer. All numbers
-//! that trade time for certainty stand here.
+//! How much each stage may do: counts, never a clock, so that one seed gives one answer. Every
+//! number that trades time for certainty stands here.
 
 /// How much each stage may do.
 #[derive(Debug, Clone, Copy)]

@@ -53,7 +53,7 @@ impl Plot<'_> {
 
     /// Joins the levels of each codec, encoding and dictionary with a line; the text as it is
     /// stands out, because the levels of a codec are best compared there. Trials that were only
-    /// sized are of other payloads than the timed ones, so no line goes from the ones to the others.
+    /// sized are of other payloads than the timed ones, so no line goes from one to the other.
     pub(super) fn levels(&self, out: &mut String, palette: &mut Palette) {
         let mut trials: Vec<&Trial> = view::drawn(self.evaluation)
             .filter(|trial| is_drawable(view::pack_unpack_ns(trial)))
