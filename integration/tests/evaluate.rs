@@ -78,11 +78,17 @@ fn the_profile_packs_and_estimates() {
     let file = folder.write("carts.ndjson", carts(100));
     let profile = folder.at("profile.toml");
     for goal in GOALS {
-        let found = evaluate(&[&file, "--goal", goal, "--profile", &profile]);
+        let found =
+            evaluate(&[&file, "--goal", goal, "--no-dictionary", "--profile", &profile]);
         let estimate = cinch(["estimate", &file, "--profile", &profile, "--json", "-"]);
         let estimate = estimate.run().quiet().json();
         let best = trial(&found, recommended(&found));
-        assert_eq!(estimate["bytes_out"], best["packed_bytes"], "{goal}");
+        assert_eq!(best["payloads"], 100, "{goal}");
+        // The profile leaves those plain of which packing takes less than 5 %, if there are any.
+        let is_whole = found["recommended"]["min_size_bytes"].is_null();
+        let plain_bytes = if is_whole { 0.0 } else { 0.05 * figure(best, "bytes_in") };
+        let more = figure(&estimate, "bytes_out") - figure(best, "packed_bytes");
+        assert!((0.0..=plain_bytes).contains(&more), "{goal}: {more} bytes more than measured");
         assert_eq!(estimate["failures"], 0);
         let pack = cinch(["pack", "--records", "--profile", &profile, &file, "--force"]);
         pack.run().quiet();
@@ -136,7 +142,10 @@ fn decided(found: &Value) -> Vec<(String, Value, Value, Value)> {
 fn the_same_seed_takes_the_same_sample_and_finds_the_same_sizes() {
     let folder = Folder::new();
     let file = folder.write("carts.ndjson", carts(400));
-    let with = |seed: &str| evaluate(&[&file, "--seed", seed, "--sample", "150"]);
+    // Other goals look closer around what seems best by one timed pass, which is luck.
+    let with = |seed: &str| {
+        evaluate(&[&file, "--seed", seed, "--sample", "150", "--goal", "smallest"])
+    };
     let (first, second, other) = (with("5"), with("5"), with("6"));
     assert_eq!(first["seed"], 5);
     assert_eq!(first["corpus"]["bytes"], second["corpus"]["bytes"]);
@@ -145,7 +154,6 @@ fn the_same_seed_takes_the_same_sample_and_finds_the_same_sizes() {
         trial_names(found).into_iter().map(str::to_owned).collect()
     };
     assert_eq!(names(&first), names(&second));
-    assert_eq!(names(&first), names(&other));
     assert!(decided(&first).len() > 20);
     assert_eq!(decided(&first), decided(&second));
     assert_ne!(decided(&first), decided(&other));
@@ -217,7 +225,8 @@ fn factors_compare_with_the_baseline() {
     let baseline = trial(&found, "msgpack+zlib:1");
     assert_eq!((figure(baseline, "size_factor"), figure(baseline, "speed_factor")), (1.0, 1.0));
     let zstd = trial(&found, "verbatim+zstd:3");
-    let expected = figure(zstd, "packed_bytes") / figure(baseline, "packed_bytes");
+    let share = |trial: &Value| figure(&trial["held_out"], "packed_share");
+    let expected = share(zstd) / share(baseline);
     assert!((figure(zstd, "size_factor") - expected).abs() < 1e-9);
 }
 

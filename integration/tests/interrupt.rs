@@ -99,7 +99,9 @@ fn an_evaluation_that_is_interrupted_late_still_recommends() {
 #[test]
 fn a_second_interrupt_ends_the_process() {
     // It waits for input that never comes, so that the first interrupt can't end it.
-    let (mut started, mut terminal) = start(&cinch(["evaluate", "-", "--report", "/nonexistent"]));
+    let folder = Folder::new();
+    let run = cinch(["evaluate", "-"]).inside(folder.path());
+    let (mut started, mut terminal) = start(&run);
     let mut stdin = started.0.stdin.take().unwrap();
     write_megabytes(&mut stdin).unwrap();
     terminal.wait();

@@ -123,10 +123,12 @@ fn pace(pairs: &[(&Trial, &Trial)]) -> Option<f64> {
     (ratios.len() >= MEDIAN_TRIALS_MIN).then(|| ratios[ratios.len() / 2])
 }
 
-/// Mean time to pack and unpack a payload; nothing where it was not measured.
+/// Mean time to pack and unpack a payload; nothing where it was not measured. The single pass of
+/// stage `sizes` is made beside others and says which trials are worth timing, nothing more.
 fn time_ns(trial: &Trial) -> Option<f64> {
     let time = trial.pack_ns.mean + trial.unpack_ns.mean;
-    (trial.timed_payloads > 0 && time.is_finite() && time > 0.0).then_some(time)
+    let is_timed = trial.timed_payloads > 0 && trial.stage != "sizes";
+    (is_timed && time.is_finite() && time > 0.0).then_some(time)
 }
 
 /// The stored share, and where it lies with 95 % confidence if that is known.

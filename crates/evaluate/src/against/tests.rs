@@ -84,6 +84,17 @@ fn a_host_half_as_fast_changes_no_trial() {
 }
 
 #[test]
+fn the_single_pass_of_the_first_stage_is_no_time_to_compare() {
+    let mut new = run();
+    new.trials[1].pack_ns.mean *= 1.9;
+    assert!(change_of(&compare(&run(), &new), "verbatim+lz4:1").is_some());
+    new.trials[1].stage = "sizes".to_owned();
+    let model = compare(&run(), &new);
+    assert_eq!(change_of(&model, "verbatim+lz4:1"), None);
+    assert_eq!(model.trials[1].time_now_ns, 0.0);
+}
+
+#[test]
 fn two_trials_do_not_tell_the_host_from_themselves() {
     let (mut old, mut new) = (run(), run());
     old.trials.truncate(2);
