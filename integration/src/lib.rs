@@ -22,7 +22,7 @@ pub use envelope::{Envelope, records};
 pub use evaluation::{evaluate, figure, trial, trial_names};
 pub use folder::Folder;
 pub use json_text::{Token, same_text, same_value, tokens};
-pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise};
+pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise, small_carts};
 pub use peer::{Peer, chromium, maven, python, repository};
 pub use servers::{Kafka, MariaDb, MongoDb, Postgres, Redis, TOMBSTONE, closed_port};
 pub use stored::{Stored, gzip, hex, zstd};

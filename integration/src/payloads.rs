@@ -38,6 +38,14 @@ pub fn carts(count: usize) -> Vec<u8> {
     generated("carts", count)
 }
 
+/// Generated shopping carts of about half a KB, one a line: the size for which dictionaries are.
+/// Another seed gives other carts of the same shop.
+pub fn small_carts(count: usize, seed: u32) -> Vec<u8> {
+    let (count, seed) = (count.to_string(), seed.to_string());
+    let run = cinch(["generate", "carts", "--median-bytes", "500"]);
+    run.and(["--count", &count, "--seed", &seed]).run().quiet().out
+}
+
 /// Bytes that nothing compresses: the sequence of SplitMix64.
 pub fn noise(length: usize) -> Vec<u8> {
     let mut state: u64 = 7;

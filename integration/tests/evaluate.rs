@@ -78,8 +78,7 @@ fn the_profile_packs_and_estimates() {
     let file = folder.write("carts.ndjson", carts(100));
     let profile = folder.at("profile.toml");
     for goal in GOALS {
-        let found =
-            evaluate(&[&file, "--goal", goal, "--no-dictionary", "--profile", &profile]);
+        let found = evaluate(&[&file, "--goal", goal, "--no-dictionary", "--profile", &profile]);
         let estimate = cinch(["estimate", &file, "--profile", &profile, "--json", "-"]);
         let estimate = estimate.run().quiet().json();
         let best = trial(&found, recommended(&found));
@@ -143,9 +142,8 @@ fn the_same_seed_takes_the_same_sample_and_finds_the_same_sizes() {
     let folder = Folder::new();
     let file = folder.write("carts.ndjson", carts(400));
     // Other goals look closer around what seems best by one timed pass, which is luck.
-    let with = |seed: &str| {
-        evaluate(&[&file, "--seed", seed, "--sample", "150", "--goal", "smallest"])
-    };
+    let with =
+        |seed: &str| evaluate(&[&file, "--seed", seed, "--sample", "150", "--goal", "smallest"]);
     let (first, second, other) = (with("5"), with("5"), with("6"));
     assert_eq!(first["seed"], 5);
     assert_eq!(first["corpus"]["bytes"], second["corpus"]["bytes"]);
