@@ -100,6 +100,9 @@ struct Counts {
     training_seconds: f64,
 }
 
+/// Up to so many candidates of codecs that the user names are all timed.
+const NAMED_TIMED_MAX: usize = 64;
+
 /// Evaluates a corpus. When the watch's stop flag is set, what was measured so far is the answer.
 ///
 /// # Errors
@@ -131,11 +134,17 @@ pub fn evaluate(
     };
     let mut notices: Vec<String> = split.notice.iter().cloned().collect();
     let any_slow = candidates.iter().any(Candidate::is_slow);
+    let goal = request.goal;
+    let mut plan = Plan::of_time(request.time_seconds, wanted.all, goal.wants_slow, any_slow);
+    if wanted.codecs.is_some() && candidates.len() <= NAMED_TIMED_MAX {
+        // Whoever names codecs wants to see their times.
+        plan.finalists = usize::MAX;
+    }
     let all = candidates.iter().cloned().map(Tracked::new).collect();
     let mut measured = Measured {
         request,
         corpus,
-        plan: Plan::of_time(request.time_seconds, wanted.all, request.goal.wants_slow, any_slow),
+        plan,
         all,
         baseline,
         controls,

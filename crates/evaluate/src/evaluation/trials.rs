@@ -56,6 +56,7 @@ pub(super) fn trial(measured: &Measured<'_>, index: usize) -> Trial {
         packed_bytes,
         ratio: factor(bytes_in as f64, bytes_out as f64),
         median_ratio: tracked.median_ratio(),
+        mean_share: tracked.mean_share(),
         held_out: held_out(measured, tracked),
         fidelity: candidate.encoding.fidelity.name().to_owned(),
         timed_payloads: timed_payloads as u64,

@@ -30,6 +30,9 @@ pub struct Plan {
     pub stage3_bytes: usize,
 }
 
+/// How many candidates are timed unless the user wants all.
+const FINALISTS: usize = 16;
+
 /// Fewer fresh processes say nothing of how a first call is spread.
 const FIRST_CALL_PROCESSES: usize = 10;
 
@@ -48,7 +51,7 @@ impl Plan {
         Plan {
             stage1_payloads: scaled(128).max(32),
             stage1_bytes: scaled(fewer(4 << 20, 4)),
-            finalists: if all && !is_about_size { usize::MAX } else { 16 },
+            finalists: if all && !is_about_size { usize::MAX } else { FINALISTS },
             stage2_payloads: scaled(512).max(32),
             stage2_bytes: scaled(fewer(8 << 20, 16)),
             rounds: if is_short { 3 } else { 5 },

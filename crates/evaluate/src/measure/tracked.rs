@@ -6,7 +6,7 @@
 use crate::candidate::Candidate;
 use crate::measure::runner::{Steps, TimedFrom};
 use crate::model::{FirstCall, Nanoseconds, Regimes};
-use crate::statistics::{median, percentile};
+use crate::statistics::{mean, median, percentile};
 
 /// How far a candidate came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,6 +166,12 @@ impl Tracked {
     pub fn median_ratio(&self) -> f64 {
         let ratio = |sizes: &Sizes| sizes.bytes_in as f64 / (sizes.bytes_out as f64).max(1.0);
         median(&mut self.sizes.iter().map(ratio).collect::<Vec<_>>())
+    }
+
+    /// The mean over payloads of each one's own compressed share.
+    pub fn mean_share(&self) -> f64 {
+        let share = |sizes: &Sizes| sizes.bytes_out as f64 / (sizes.bytes_in as f64).max(1.0);
+        mean(&self.sizes.iter().map(share).collect::<Vec<_>>())
     }
 
     /// The median over the rounds of each payload's figure.

@@ -51,6 +51,8 @@ pub struct Trial {
     pub ratio: f64,
     /// The median over payloads of each one's own ratio: what decides about the tail.
     pub median_ratio: f64,
+    /// The mean over payloads of each one's own `bytes_out / bytes_in`, as DoorDash told it.
+    pub mean_share: f64,
     /// Sizes of the payloads that neither trained nor chose; nothing where there was no split or
     /// the trial did not come that far.
     pub held_out: Option<HeldOut>,
