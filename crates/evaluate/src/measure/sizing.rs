@@ -10,6 +10,7 @@ use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::candidate::Candidate;
 use crate::corpus::{Corpus, Payload};
@@ -34,6 +35,12 @@ pub struct Setting<'a> {
 
 /// A job is about this many bytes, so that every processor has one until the end.
 const JOB_BYTES: usize = 2 << 20;
+
+/// How long a process may have been dead before the user's wish to end the run is known.
+const SIGNAL_GRACE: Duration = Duration::from_millis(500);
+
+/// How often that is looked at.
+const SIGNAL_LOOK: Duration = Duration::from_millis(5);
 
 /// A candidate and some of the payloads it is to be sized on. What the jobs of one candidate find
 /// is put together.
@@ -213,7 +220,7 @@ fn one(
         }
         if let Err(trouble) = run(setting.corpus, executor, batch, &mut taken) {
             if let Trouble::Crashed(reason) = &trouble
-                && !stop.load(Ordering::Relaxed)
+                && !is_stopped_soon(stop)
             {
                 let culprit = find_culprit(setting, executor, candidate, batch);
                 let reason = reason.clone();
@@ -238,9 +245,23 @@ fn one(
     taken
 }
 
+/// Whether the user ends the run. A terminal sends its signal to every process at once, so that the
+/// one that tried the candidate is dead before the thread that sets the flag has its turn.
+fn is_stopped_soon(stop: &AtomicBool) -> bool {
+    let start = Instant::now();
+    while !stop.load(Ordering::Relaxed) && start.elapsed() < SIGNAL_GRACE {
+        thread::sleep(SIGNAL_LOOK);
+    }
+    stop.load(Ordering::Relaxed)
+}
+
 /// A user's signal ends the processes too, which is no failure of the candidate.
 fn give_up(taken: &mut Taken, trouble: Trouble, stop: &AtomicBool) {
-    if !stop.load(Ordering::Relaxed) {
+    let is_stopped = match trouble {
+        Trouble::Setup(_) => stop.load(Ordering::Relaxed),
+        Trouble::Crashed(_) => is_stopped_soon(stop),
+    };
+    if !is_stopped {
         match trouble {
             Trouble::Setup(reason) | Trouble::Crashed(reason) => taken.fail(reason),
         }
