@@ -230,12 +230,18 @@ pub fn eliminate_below_baseline(all: &mut [Tracked], sheet: &Sheet, baseline: us
     }
 }
 
+/// Whether a candidate may stand on the front: what is worse than the baseline in one way may be
+/// better than everything in the other.
+fn is_compared(tracked: &Tracked) -> bool {
+    tracked.eliminated_by.as_ref().is_none_or(|rule| rule.starts_with("baseline: "))
+}
+
 /// The candidates of a sheet that no other beats in both size and time, smallest first.
 pub fn front(all: &[Tracked], sheet: &Sheet) -> Vec<usize> {
     let mut by_size: Vec<(usize, f64, f64)> = sheet
         .rows
         .keys()
-        .filter(|&&index| all[index].eliminated_by.is_none())
+        .filter(|&&index| is_compared(&all[index]))
         .filter_map(|&index| {
             let measured = sheet.measured(index)?;
             Some((index, measured.size_share, measured.pack_ns + measured.unpack_ns))
