@@ -269,6 +269,7 @@ impl Measured<'_> {
             self.counts.stage2.measured_seconds += spent / 1e9;
             watch.progress.advance(1);
         }
+        select::eliminate_unfit(&mut self.all);
     }
 
     /// Times what is still in on the payloads that chose nothing.

@@ -9,9 +9,10 @@ use std::hint::black_box;
 use crate::candidate::Candidate;
 use crate::corpus::Payload;
 use crate::measure::Watch;
+use crate::measure::executor::Trouble;
 use crate::measure::process::Process;
 use crate::measure::runner::{Runner, Steps, TimedFrom};
-use crate::measure::sizing::Setting;
+use crate::measure::sizing::{Setting, is_stopped_soon};
 use crate::measure::tracked::{Times, Tracked};
 use crate::model::{FirstCall, Nanoseconds, Regimes, RoundTrip};
 use crate::statistics::median;
@@ -165,7 +166,15 @@ pub fn first_calls(
                 pack.push(times.0);
                 unpack.push(times.1);
             }
-            Err(_) => return 0.0,
+            Err(trouble) => {
+                // Without a figure it would keep every budget on it.
+                if !is_stopped_soon(watch.stop) {
+                    let (Trouble::Setup(reason) | Trouble::Crashed(reason)) = trouble;
+                    tracked.failures += 1;
+                    tracked.failure.get_or_insert(reason);
+                }
+                return 0.0;
+            }
         }
     }
     let first_call = FirstCall {
@@ -178,4 +187,41 @@ pub fn first_calls(
     tracked.first_call_ns = first_call.pack_p50_ns + first_call.unpack_p50_ns;
     tracked.first_call = Some(first_call);
     pack.iter().chain(&unpack).sum()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::corpus::Corpus;
+    use crate::measure::{Launch, Progress};
+    use std::sync::atomic::AtomicBool;
+
+    struct Silent;
+
+    impl Progress for Silent {
+        fn begin(&mut self, _: &str, _: u64) {}
+        fn advance(&mut self, _: u64) {}
+    }
+
+    /// A trial after a first call in processes that end by themselves.
+    fn tried(is_stopped: bool) -> Tracked {
+        let corpus = Corpus::from_payloads("one", [b"{}".to_vec()]);
+        let (program, arguments) = ("/bin/sh".into(), vec!["-c".into(), "exit 7".into()]);
+        let launch = Launch { program, arguments };
+        let setting =
+            Setting { corpus: &corpus, from: TimedFrom::Text, seed: 1, launch: Some(&launch) };
+        let mut tracked = Tracked::new(Candidate::parse("verbatim+zstd:3").unwrap());
+        let stop = AtomicBool::new(is_stopped);
+        let watch = Watch { progress: &mut Silent, stop: &stop };
+        assert_eq!(first_calls(&setting, &mut tracked, 0, 3, &watch), 0.0);
+        tracked
+    }
+
+    #[test]
+    fn a_first_call_that_crashes_is_a_failure_unless_the_user_ended_it() {
+        let crashed = tried(false);
+        assert_eq!(crashed.failures, 1);
+        assert!(crashed.failure.unwrap().starts_with("crashed: "));
+        assert_eq!(tried(true).failures, 0);
+    }
 }

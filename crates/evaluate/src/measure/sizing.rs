@@ -247,7 +247,7 @@ fn one(
 
 /// Whether the user ends the run. A terminal sends its signal to every process at once, so that the
 /// one that tried the candidate is dead before the thread that sets the flag has its turn.
-fn is_stopped_soon(stop: &AtomicBool) -> bool {
+pub(super) fn is_stopped_soon(stop: &AtomicBool) -> bool {
     let start = Instant::now();
     while !stop.load(Ordering::Relaxed) && start.elapsed() < SIGNAL_GRACE {
         thread::sleep(SIGNAL_LOOK);
