@@ -3,7 +3,7 @@
 //! Which trial wins a class depends on times, so the tests ask that profile, JSON and `estimate`
 //! agree, whoever wins.
 
-use cinch_integration::{Folder, cinch, evaluate, generated, small_carts};
+use cinch_integration::{Folder, cinch, evaluate, figure, generated, small_carts};
 use serde_json::Value;
 
 /// Many tiny carts and some flight lists, which nothing has in common.
@@ -60,6 +60,31 @@ fn classes_of_another_winner_have_rules_and_the_profile_packs() {
         assert_eq!((&estimate["payloads"], &estimate["failures"]), (&500.into(), &0.into()));
         assert!(estimate["bytes_out"].as_u64() < estimate["bytes_in"].as_u64());
     }
+}
+
+#[test]
+fn rules_save_bytes_where_classes_differ_by_size_alone() {
+    let folder = Folder::new();
+    let menus = ["generate", "menus", "--count", "30", "--median-bytes", "60000"];
+    let payloads = [small_carts(100, 1), cinch(menus).run().quiet().out].concat();
+    let file = folder.write("mixed.ndjson", payloads);
+    // bzip2 is the smallest on long texts, and larger than all others on short ones.
+    let codecs = ["--codecs", "bzip2:9", "--encodings", "verbatim", "--no-dictionary"];
+    let goal = ["--goal", "smallest", "--time", "120s"];
+    let packed = |more: &[&str]| {
+        let profile = folder.at("profile.toml");
+        let arguments = [&[&file, "--profile", &profile], &codecs[..], &goal, more].concat();
+        let found = evaluate(&arguments);
+        assert_eq!(found["recommended"]["name"], "verbatim+bzip2:9");
+        let estimate = cinch(["estimate", &file, "--profile", &profile, "--json", "-"]);
+        (rules(&folder.read_text("profile.toml")), estimate.run().quiet().json())
+    };
+    let ((rules, with), (none, without)) = (packed(&["--by-class"]), packed(&[]));
+    assert!(rules > 0 && none == 0, "{rules} and {none} rules");
+    assert!(figure(&with, "bytes_out") < figure(&without, "bytes_out"), "{with} {without}");
+    // Short ones don't pay with bzip2, but with what their rule says.
+    assert!(figure(&without["plain_reasons"], "below min size") > 0.0, "{without}");
+    assert!(with["plain_reasons"]["below min size"].is_null(), "{with}");
 }
 
 #[test]

@@ -121,6 +121,9 @@ fn recommendation(measured: &Measured<'_>, classes: &[Class]) -> Recommendation 
     let winner = measured.winner();
     let mut profile = profile_of(&candidate);
     profile.name = format!("{}-{}", measured.request.name, candidate);
+    // Below which size it pays is known of the recommended trial only; the winner of a class may
+    // pay for less, which is what its rule is for.
+    let mut by_class = profile.clone();
     let min_size_bytes = advice::min_size_bytes(measured);
     if let Some(bytes) = min_size_bytes {
         profile.min_size_bytes = profile.min_size_bytes.max(bytes as usize);
@@ -128,7 +131,6 @@ fn recommendation(measured: &Measured<'_>, classes: &[Class]) -> Recommendation 
     let text = profile.to_toml(file_name);
     let mut dictionaries: Vec<DictionaryFile> =
         profile.dictionaries().map(|dictionary| dictionary_file(dictionary)).collect();
-    let mut by_class = profile.clone();
     by_class.rules = rules(measured, classes, &candidate);
     let has_rules = !by_class.rules.is_empty();
     for dictionary in by_class.dictionaries() {
