@@ -160,6 +160,16 @@ pub struct Wanted {
     pub no_dictionary: bool,
 }
 
+impl Wanted {
+    /// Whether a candidate is one of those that were named, where any were.
+    pub fn includes(&self, candidate: &Candidate) -> bool {
+        let encodings = self.encodings.as_ref();
+        let codecs = self.codecs.as_ref();
+        encodings.is_none_or(|named| named.contains(&candidate.encoding))
+            && codecs.is_none_or(|named| named.contains(&candidate.codec))
+    }
+}
+
 /// The candidates of a run, without duplicates, in the order of the registries. The baseline and
 /// the controls are always among them.
 pub fn candidates(

@@ -13,7 +13,9 @@ use cinch_core::json;
 
 use crate::candidate::{Candidate, Learned};
 use crate::corpus::Corpus;
-use crate::train::{DICTIONARY_BYTES, TRAIN_BYTES_MAX, TrainError, Trained, train};
+use crate::train::{
+    DICTIONARY_BYTES, SAMPLE_BYTES_FACTOR, TRAIN_BYTES_MAX, TrainError, Trained, train,
+};
 
 /// The level that dictionaries are trained for: what most services use.
 const TRAIN_LEVEL: i32 = 3;
@@ -21,6 +23,9 @@ const TRAIN_LEVEL: i32 = 3;
 /// Encodings other than the payload's own text get dictionaries of this size only: they are tried
 /// to see whether the encoding is worth a closer look.
 const OTHER_ENCODINGS_BYTES: usize = DICTIONARY_BYTES[DICTIONARY_BYTES.len() - 1];
+
+/// The smallest dictionary that is tried.
+const SMALLEST_BYTES: usize = 1 << 10;
 
 /// The codecs that are tried with a dictionary under an encoding other than the payload's own text.
 const OTHER_ENCODINGS_LEVELS: &[i32] = &[3, 19];
@@ -51,10 +56,8 @@ pub fn learn(
         }
         let samples = encoded(corpus, training, encoding);
         let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
-        for bytes in DICTIONARY_BYTES {
-            if !is_verbatim(encoding) && bytes != OTHER_ENCODINGS_BYTES {
-                continue;
-            }
+        let sample_bytes: usize = samples.iter().map(|sample| sample.len()).sum();
+        for bytes in sizes(sample_bytes, is_verbatim(encoding)) {
             match train(&samples, bytes, TRAIN_LEVEL) {
                 Ok(trained) => found.extend(with_dictionary(&takers, bytes, &trained)),
                 Err(error) => {
@@ -64,6 +67,16 @@ pub fn learn(
         }
     }
     (found, trouble)
+}
+
+/// The sizes that this many bytes of samples allow, for a corpus too small for the usual ones one
+/// of its own.
+fn sizes(sample_bytes: usize, all: bool) -> Vec<usize> {
+    let largest = (sample_bytes / SAMPLE_BYTES_FACTOR) >> 10 << 10;
+    let usual = DICTIONARY_BYTES.into_iter().filter(|&bytes| all || bytes == OTHER_ENCODINGS_BYTES);
+    let mut sizes: Vec<usize> = usual.map(|bytes| bytes.min(largest).max(SMALLEST_BYTES)).collect();
+    sizes.dedup();
+    sizes
 }
 
 fn is_verbatim(encoding: &Encoding) -> bool {

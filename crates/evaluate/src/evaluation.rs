@@ -140,7 +140,11 @@ pub fn evaluate(
         // Whoever names codecs wants to see their times.
         plan.finalists = usize::MAX;
     }
-    let all = candidates.iter().cloned().map(Tracked::new).collect();
+    let tracked = |candidate: &Candidate| Tracked {
+        is_asked: wanted.includes(candidate),
+        ..Tracked::new(candidate.clone())
+    };
+    let all = candidates.iter().map(tracked).collect();
     let mut measured = Measured {
         request,
         corpus,
@@ -170,7 +174,9 @@ pub fn evaluate(
     let trains = split.by.is_some() && !wanted.no_dictionary && !watch.stopped();
     if trains {
         watch.progress.begin("training", 1);
-        let (learned, trouble) = dictionaries::learn(corpus, &split.train, &candidates);
+        let asked: Vec<Candidate> =
+            candidates.iter().filter(|candidate| wanted.includes(candidate)).cloned().collect();
+        let (learned, trouble) = dictionaries::learn(corpus, &split.train, &asked);
         let mut told = Vec::new();
         for candidate in &learned {
             if let Some(learned) = &candidate.learned

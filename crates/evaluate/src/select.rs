@@ -270,14 +270,14 @@ pub struct Decision {
     pub is_borderline: bool,
 }
 
-/// Ranks what is still in and pays by its score. Among those that can't be told from the best, the
+/// Ranks what was asked for, is still in and pays by its score. Among those that can't be told from the best, the
 /// higher fidelity wins, then the one without a dictionary, then the smallest: all of which are the
 /// same in every run.
 pub fn decide(all: &[Tracked], sheet: &Sheet, goal: &Goal, resamples: &Resamples) -> Decision {
     let mut scored: Vec<(usize, f64)> = sheet
         .rows
         .keys()
-        .filter(|&&index| all[index].eliminated_by.is_none())
+        .filter(|&&index| all[index].eliminated_by.is_none() && all[index].is_asked)
         .filter(|&&index| sheet.measured(index).is_some_and(|m| pays(m.size_share)))
         .filter_map(|&index| Some((index, sheet.score(index, goal)?)))
         .collect();

@@ -27,8 +27,8 @@ pub(super) struct Class {
     on_report: Sheet,
     choosing_payloads: usize,
     decision: Decision,
-    /// The winner's score less that of the trial that is recommended overall, where the two can be
-    /// told apart.
+    /// How much better the winner is than the trial that is recommended overall, as a share, where
+    /// the two can be told apart.
     gain: f64,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn classes(measured: &Measured<'_>) -> Vec<Class> {
         let gain = match (decision.ranked.first(), overall) {
             (Some(&winner), Some(overall)) if winner != overall => {
                 match chosen.paired(overall, winner, goal, &resamples) {
-                    Some(paired) if !paired.is_tie => paired.score_difference,
+                    Some(paired) if !paired.is_tie => 1.0 - (-paired.score_difference).exp(),
                     _ => 0.0,
                 }
             }

@@ -5,8 +5,8 @@
 
 use cinch_core::document::Fidelity;
 
+use super::Measured;
 use super::trials::{share, time_ns};
-use super::{Measured, noise};
 use crate::candidate::{Candidate, controls};
 use crate::goal::SIZE_SHARE_MAX;
 use crate::measure::Stage;
@@ -167,7 +167,7 @@ fn check_reason(measured: &Measured<'_>, winner: usize) -> String {
         Stage::Whole => ("Every one of the", measured.corpus.payloads.len()),
         _ => ("Each measured of the", best.sizes.len()),
     };
-    format!("{which} {count} payloads {kept}{refused}.")
+    format!("{which} {} payloads {kept}{refused}.", human::count(count as u64))
 }
 
 fn runner_up_reason(measured: &Measured<'_>, winner: usize, next: usize) -> String {
@@ -215,7 +215,8 @@ pub(super) fn notices(measured: &Measured<'_>) -> Vec<String> {
     }
     let kept = corpus.payloads.len() as u64;
     if corpus.seen > kept {
-        notices.push(format!("A fair sample of {kept} of {} payloads was taken.", corpus.seen));
+        let (kept, seen) = (human::count(kept), human::count(corpus.seen));
+        notices.push(format!("A fair sample of {kept} of {seen} payloads was taken."));
     }
     if corpus.duplicates > 0 {
         let share = 100.0 * corpus.duplicates as f64 / kept.max(1) as f64;
@@ -242,11 +243,6 @@ pub(super) fn notices(measured: &Measured<'_>) -> Vec<String> {
              nearly tied."
                 .to_owned(),
         );
-    }
-    let noise = noise::noise(measured);
-    if noise.is_noisy {
-        notices.push("The host was noisy. Sizes are exact, times are not.".to_owned());
-        notices.extend(noise.signs);
     }
     notices
 }

@@ -342,7 +342,11 @@ impl Measured<'_> {
     /// A trial with a dictionary is checked on all and sized on what did not train it.
     fn size_whole(&mut self, candidates: &[usize], bytes_max: usize, watch: &mut Watch<'_>) {
         let every: Vec<usize> = (0..self.corpus.payloads.len()).collect();
-        let payloads = self.choose(&every, every.len(), bytes_max);
+        let mut payloads = self.choose(&every, every.len(), bytes_max);
+        // What was compared stays in, so that every trial has a size for it.
+        payloads.extend(self.chosen.payloads.iter().chain(&self.reported.payloads));
+        payloads.sort_unstable();
+        payloads.dedup();
         let jobs: Vec<Job> = candidates
             .iter()
             .filter(|&&index| self.all[index].sizes.len() < payloads.len())

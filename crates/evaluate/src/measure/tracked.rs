@@ -81,6 +81,8 @@ pub struct CallLog {
 pub struct Tracked {
     /// The candidate.
     pub candidate: Candidate,
+    /// Whether the user asked for it; what only stands there for comparison can't win.
+    pub is_asked: bool,
     /// How far it came.
     pub stage: Stage,
     /// Sizes, of the last stage that took any, by rising payload.
@@ -118,6 +120,7 @@ impl Tracked {
     pub fn new(candidate: Candidate) -> Tracked {
         Tracked {
             candidate,
+            is_asked: true,
             stage: Stage::Sizes,
             sizes: Vec::new(),
             single: Vec::new(),
