@@ -270,9 +270,9 @@ pub struct Decision {
     pub is_borderline: bool,
 }
 
-/// Ranks what was asked for, is still in and pays by its score. Among those that can't be told from the best, the
-/// higher fidelity wins, then the one without a dictionary, then the smallest: all of which are the
-/// same in every run.
+/// Ranks what was asked for, is still in and pays by its score. Among those that can't be told from
+/// the best, the higher fidelity wins, then the one without a dictionary, then the smallest: all of
+/// which are the same in every run.
 pub fn decide(all: &[Tracked], sheet: &Sheet, goal: &Goal, resamples: &Resamples) -> Decision {
     let mut scored: Vec<(usize, f64)> = sheet
         .rows
