@@ -9,7 +9,7 @@ fn documents(numbers: std::ops::Range<u32>) -> String {
 }
 
 fn sample(arguments: &[&str]) -> Cinch {
-    cinch(["sample"]).and(arguments).and(["--rate", "0", "-o", "-"])
+    cinch(["sample"]).and(arguments).and(["--read-rate", "0", "-o", "-"])
 }
 
 /// The numbers of the documents in a sample, sorted.

@@ -25,7 +25,8 @@ fn store(server: &MariaDb, table: &str, columns: &str, stored: &Stored) {
 
 fn sample(server: &MariaDb, table: &str, count: usize) -> Vec<u8> {
     let count = count.to_string();
-    let run = ["sample", &server.address(), "--match", table, "--count", &count, "--rate", "0"];
+    let run =
+        ["sample", &server.address(), "--match", table, "--count", &count, "--read-rate", "0"];
     cinch(run).and(["-o", "-"]).run().code(0).out
 }
 
@@ -101,7 +102,7 @@ fn patterns_and_queries_choose() {
 fn a_long_answer_ends_when_enough_was_looked_at() {
     let server = MariaDb::shared();
     let query = "select concat('{\"n\":', seq, '}') from seq_1_to_100000000";
-    let run = ["sample", &server.address(), "--query", query, "--rate", "0", "-o", "-"];
+    let run = ["sample", &server.address(), "--query", query, "--read-rate", "0", "-o", "-"];
     let out = cinch(run).and(["--scan-limit", "5000", "--count", "100"]).run().code(0);
     assert_eq!(out.text().lines().count(), 100);
 }
@@ -119,7 +120,8 @@ fn a_user_who_may_only_read_suffices_and_nothing_is_changed() {
     let rows = || server.run("select count(*), md5(group_concat(md5(body))) from guarded");
     let before = rows();
     let reader = server.address_of("reader", "reader-password");
-    let run = ["sample", &reader, "--match", "guarded", "--rate", "0", "--count", "500", "-o", "-"];
+    let run =
+        ["sample", &reader, "--match", "guarded", "--read-rate", "0", "--count", "500", "-o", "-"];
     assert_eq!(cinch(run).run().code(0).text().lines().count(), 500);
     cinch(["sample", &reader, "--match", "hidden", "-o", "-"]).run().refused(1, &["hidden"]);
     let run = ["sample", &reader, "--query", "select body from hidden", "-o", "-"];
@@ -161,7 +163,7 @@ fn an_evaluation_takes_the_address() {
     store(&server, "evaluated", columns, &Stored::carts(300));
     let folder = Folder::new();
     let address = server.address().replace("mysql:", "mariadb:");
-    let run = cinch(["evaluate", &address, "--match", "evaluated", "--rate", "0"]).and([
+    let run = cinch(["evaluate", &address, "--match", "evaluated", "--read-rate", "0"]).and([
         "--codecs",
         "snappy,zstd",
         "--encodings",

@@ -23,7 +23,7 @@ fn a_sample_of_a_field_is_fair_and_changes_nothing() {
     let before = server.run(&["state", "fair", "carts"], "");
     for rest in ["fair", "fair.carts", "fair/carts"] {
         let run = ["sample", &server.address(rest), "--query", "cart", "--count", "1000"];
-        let out = cinch(run).and(["--rate", "0", "-o", "-"]).run().code(0).out;
+        let out = cinch(run).and(["--read-rate", "0", "-o", "-"]).run().code(0).out;
         stored.assert_fair(&out, 1000);
     }
     assert_eq!(server.run(&["state", "fair", "carts"], ""), before);
@@ -93,8 +93,18 @@ fn an_evaluation_takes_the_address() {
     let server = MongoDb::shared();
     fill(&server, "evaluated", "carts", &Stored::carts(300));
     let folder = Folder::new();
-    let run = cinch(["evaluate", &server.address("evaluated"), "--query", "cart", "--rate", "0"])
-        .and(["--codecs", "snappy,zstd", "--encodings", "verbatim", "--time", "1s", "--json", "-"]);
+    let run =
+        cinch(["evaluate", &server.address("evaluated"), "--query", "cart", "--read-rate", "0"])
+            .and([
+                "--codecs",
+                "snappy,zstd",
+                "--encodings",
+                "verbatim",
+                "--time",
+                "1s",
+                "--json",
+                "-",
+            ]);
     let found = run.inside(folder.path()).run().code(0).json();
     assert_eq!(found["corpus"]["payloads"], 300);
     assert_eq!(found["corpus"]["json_payloads"], 300);

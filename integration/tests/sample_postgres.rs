@@ -27,7 +27,8 @@ fn a_sample_of_a_large_table_is_fair() {
     let stored = Stored::carts(20_000);
     store(&server, "fair", "json", &stored);
     let sample = |more: &[&str]| {
-        let run = cinch(["sample", &server.address(), "--count", "1000", "--rate", "0", "-o", "-"]);
+        let run =
+            cinch(["sample", &server.address(), "--count", "1000", "--read-rate", "0", "-o", "-"]);
         run.and(more).run().code(0).out
     };
     let fair = ["--match", "fair"];
@@ -114,7 +115,8 @@ fn a_query_says_what_the_payloads_are() {
     let run = ["sample", &server.address(), "--query", query];
     let expected: String = (2991..=3000).map(|n| format!("{{\"n\": {n}}}\n")).collect();
     assert_eq!(cinch(run).and(["-o", "-"]).run().code(0).text(), expected);
-    let run = ["sample", &server.address(), "--query", "select body from asked", "--rate", "0"];
+    let run =
+        ["sample", &server.address(), "--query", "select body from asked", "--read-rate", "0"];
     let out = cinch(run).and(["--count", "100", "-o", "-"]).run().code(0);
     assert_eq!(out.text().lines().count(), 100);
 }
@@ -137,7 +139,8 @@ fn a_user_who_may_only_read_suffices_and_nothing_is_changed() {
     };
     let before = state();
     let reader = server.address_of("reader", "reader-password");
-    let run = ["sample", &reader, "--match", "guarded", "--rate", "0", "--count", "500", "-o", "-"];
+    let run =
+        ["sample", &reader, "--match", "guarded", "--read-rate", "0", "--count", "500", "-o", "-"];
     assert_eq!(cinch(run).run().code(0).text().lines().count(), 500);
     let run = ["sample", &reader, "--match", "hidden", "-o", "-"];
     cinch(run).run().refused(1, &["hidden"]);
@@ -179,16 +182,8 @@ fn an_evaluation_takes_the_address() {
     let server = Postgres::shared();
     store(&server, "evaluated", "json", &Stored::carts(300));
     let folder = Folder::new();
-    let run = cinch(["evaluate", &server.address(), "--match", "evaluated", "--rate", "0"]).and([
-        "--codecs",
-        "snappy,zstd",
-        "--encodings",
-        "verbatim",
-        "--time",
-        "1s",
-        "--json",
-        "-",
-    ]);
+    let run = cinch(["evaluate", &server.address(), "--match", "evaluated", "--read-rate", "0"])
+        .and(["--codecs", "snappy,zstd", "--encodings", "verbatim", "--time", "1s", "--json", "-"]);
     let found = run.inside(folder.path()).run().code(0).json();
     assert_eq!(found["corpus"]["payloads"], 300);
     assert_eq!(found["corpus"]["json_payloads"], 300);

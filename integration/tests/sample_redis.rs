@@ -44,7 +44,7 @@ fn numbers(lines: &[u8]) -> Vec<u64> {
 }
 
 fn sample(arguments: &[&str]) -> cinch_integration::Cinch {
-    cinch(["sample"]).and(arguments).and(["--rate", "0", "-o", "-"])
+    cinch(["sample"]).and(arguments).and(["--read-rate", "0", "-o", "-"])
 }
 
 /// Three of four documents are small. The bounds are six standard deviations of a fair draw.
@@ -165,7 +165,7 @@ fn an_evaluation_reads_the_same_payloads_from_a_file_and_from_the_server() {
         let redis = Redis::start();
         redis.fill(values.iter().zip(["a", "b", "c"]).map(|(value, key)| set(key, *value)));
         let output = folder.at(output);
-        let arguments = ["sample", &redis.address(), "--rate", "0", "-o", &output];
+        let arguments = ["sample", &redis.address(), "--read-rate", "0", "-o", &output];
         let ran = cinch(arguments).run().code(0).says(&["next: cinch evaluate "]);
         let next = ran.err.split("next: cinch evaluate ").nth(1).unwrap().trim();
         assert_eq!(next.split_once(" --format ").map(|(_, format)| format), option, "{name}");
@@ -175,7 +175,7 @@ fn an_evaluation_reads_the_same_payloads_from_a_file_and_from_the_server() {
             ran.json()["corpus"].take()
         };
         let (file, server) =
-            (read(next.split(' ').collect()), read(vec![&redis.address(), "--rate", "0"]));
+            (read(next.split(' ').collect()), read(vec![&redis.address(), "--read-rate", "0"]));
         let bytes: usize = values.iter().map(|value| value.len()).sum();
         for corpus in [file, server] {
             assert_eq!(corpus["payloads"], 3, "{name}");
@@ -191,10 +191,10 @@ fn evaluate_and_estimate_take_the_address() {
     redis.fill((0..7).map(|n| set(&format!("pickle:{n}"), b"\x80\x04}\x94.")));
     let address = redis.address_of("default", "any");
     let cheap = ["--encodings", "verbatim", "--codecs", "snappy", "--json", "-"];
-    let live = [&address, "--rate", "0", "--sample", "50"];
+    let live = [&address, "--read-rate", "0", "--sample", "50"];
     let ran = cinch(["evaluate"]).and(live).and(["--match", "cart:*"]).and(cheap).run().code(0);
     assert_eq!(ran.json()["corpus"]["payloads"], 50);
-    let ran = cinch(["estimate", &address, "--rate", "0", "--json", "-"]).run().code(3);
+    let ran = cinch(["estimate", &address, "--read-rate", "0", "--json", "-"]).run().code(3);
     let ran = ran.says(&["skipped: redis://default:***@127.0.0.1", "7 values", "pickle"]);
     assert_eq!(ran.json()["payloads"], 200);
     assert!(!String::from_utf8_lossy(&ran.out).contains("any@"));

@@ -36,7 +36,7 @@ fn store(
 
 fn sample(file: &str, count: usize) -> Vec<u8> {
     let (address, count) = (format!("sqlite:{file}"), count.to_string());
-    let run = ["sample", &address, "--match", "carts.body", "--count", &count, "--rate", "0"];
+    let run = ["sample", &address, "--match", "carts.body", "--count", &count, "--read-rate", "0"];
     cinch(run).and(["-o", "-"]).run().code(0).out
 }
 
@@ -140,7 +140,7 @@ fn an_evaluation_takes_the_address() {
     let stored = Stored::carts(300);
     let columns = "id integer primary key, body text)";
     let file = store(&folder, "shop.db", columns, |place| place as i64, &stored);
-    let run = cinch(["evaluate", &format!("sqlite:{file}"), "--rate", "0"]).and([
+    let run = cinch(["evaluate", &format!("sqlite:{file}"), "--read-rate", "0"]).and([
         "--codecs",
         "snappy,zstd",
         "--encodings",

@@ -279,7 +279,7 @@ pub struct LiveArguments {
     pub replica: bool,
     /// Of a live store: read at most this many records a second; 0 is as fast as it answers.
     #[arg(long, value_name = "N", default_value_t = RECORDS_PER_SECOND)]
-    pub rate: u32,
+    pub read_rate: u32,
 }
 
 /// `cinch sample`
@@ -396,4 +396,16 @@ pub struct GenerateArguments {
     /// Write here instead of to standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn no_command_has_two_arguments_of_one_name() {
+        Arguments::command().debug_assert();
+    }
 }

@@ -42,7 +42,7 @@ pub fn options(live: &LiveArguments) -> SampleOptions {
         matching: live.matching.clone(),
         query: live.query.clone(),
         replica: live.replica,
-        rate_per_second: (live.rate > 0).then_some(live.rate),
+        rate_per_second: (live.read_rate > 0).then_some(live.read_rate),
         ..SampleOptions::default()
     }
 }

@@ -252,6 +252,10 @@ fn growth(text: &str) -> Option<f64> {
         Some(amount) => (amount, -1.0),
         None => (amount, 1.0),
     };
+    // 10 is more likely 10 % than ten times as much, so it is asked for.
+    if !amount.contains('%') && share(amount)? > 1.0 {
+        return None;
+    }
     let amount = sign * share(amount)?;
     let per_month = match unit.trim() {
         "month" => amount,
