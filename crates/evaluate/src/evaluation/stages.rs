@@ -26,6 +26,11 @@ const WHOLE_BEST: usize = 4;
 /// Small payloads are timed in more rounds, but at most this many times the usual.
 const ROUNDS_FACTOR_MAX: usize = 4;
 
+/// Payloads of fewer bytes together than this are timed in so many times more rounds: else starting
+/// processes for first calls would take longer than measuring.
+const TINY_BYTES: usize = 256 << 10;
+const TINY_FACTOR: usize = 6;
+
 /// Rounds that are added at a time while the winner is borderline.
 const EXTRA_ROUNDS: usize = 2;
 
@@ -182,7 +187,8 @@ impl Measured<'_> {
     fn rounds(&self, usual: usize, payloads: &[usize]) -> usize {
         let bytes: usize =
             payloads.iter().map(|&index| self.corpus.payloads[index].bytes.len()).sum();
-        usual * (self.plan.stage2_bytes / bytes.max(1)).clamp(1, ROUNDS_FACTOR_MAX)
+        let few = (self.plan.stage2_bytes / bytes.max(1)).clamp(1, ROUNDS_FACTOR_MAX);
+        usual * if bytes < TINY_BYTES { few * TINY_FACTOR } else { few }
     }
 
     fn time_the_choice(&mut self, choose: &[usize], watch: &mut Watch<'_>) {
