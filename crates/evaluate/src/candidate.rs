@@ -9,9 +9,9 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use cinch_core::codec::{CODECS, ChoiceError, Codec, CodecChoice};
+use cinch_core::codec::{CODECS, ChoiceError, Codec, CodecChoice, STORED};
 use cinch_core::dictionary::Dictionary;
-use cinch_core::encoding::{ENCODINGS, Encoding, encoding_named};
+use cinch_core::encoding::{ENCODINGS, Encoding, Engine, encoding_named};
 
 use crate::goal::Goal;
 
@@ -112,6 +112,11 @@ impl Candidate {
     /// The dictionary, if there is one.
     pub fn dictionary(&self) -> Option<&Arc<Dictionary>> {
         self.learned.as_ref().map(|learned| &learned.dictionary)
+    }
+
+    /// Whether it leaves payloads as they are.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self.encoding.engine, Engine::Verbatim) && self.codec.codec.info().id == STORED
     }
 
     /// Whether the level is one that is left out unless it is asked for.

@@ -30,15 +30,20 @@ const SMALLEST_BYTES: usize = 1 << 10;
 /// The codecs that are tried with a dictionary under an encoding other than the payload's own text.
 const OTHER_ENCODINGS_LEVELS: &[i32] = &[3, 19];
 
-/// Trains dictionaries on these payloads and returns the candidates that use them, made of those
-/// that are there, and what went wrong where one could not be trained.
-pub fn learn(
-    corpus: &Corpus,
-    training: &[usize],
-    candidates: &[Candidate],
-) -> (Vec<Candidate>, Option<TrainError>) {
-    let mut found = Vec::new();
-    let mut trouble = None;
+/// What came of training.
+#[derive(Default)]
+pub struct Training {
+    /// The candidates that use what was learned.
+    pub candidates: Vec<Candidate>,
+    /// Time of the trainer, in seconds.
+    pub seconds: f64,
+    /// Why the first dictionary that could not be trained was not.
+    pub trouble: Option<TrainError>,
+}
+
+/// Trains dictionaries on these payloads, for those of the candidates that can use one.
+pub fn learn(corpus: &Corpus, training: &[usize], candidates: &[Candidate]) -> Training {
+    let mut found = Training::default();
     let mut encodings: Vec<&'static Encoding> = Vec::new();
     for candidate in candidates {
         let is_text = candidate.encoding.is_json_text;
@@ -59,14 +64,17 @@ pub fn learn(
         let sample_bytes: usize = samples.iter().map(|sample| sample.len()).sum();
         for bytes in sizes(sample_bytes, is_verbatim(encoding)) {
             match train(&samples, bytes, TRAIN_LEVEL) {
-                Ok(trained) => found.extend(with_dictionary(&takers, bytes, &trained)),
+                Ok(trained) => {
+                    found.seconds += trained.build_seconds;
+                    found.candidates.extend(with_dictionary(&takers, bytes, &trained));
+                }
                 Err(error) => {
-                    trouble.get_or_insert(error);
+                    found.trouble.get_or_insert(error);
                 }
             }
         }
     }
-    (found, trouble)
+    found
 }
 
 /// The sizes that this many bytes of samples allow, for a corpus too small for the usual ones one

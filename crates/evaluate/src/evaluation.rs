@@ -176,28 +176,14 @@ pub fn evaluate(
         watch.progress.begin("training", 1);
         let asked: Vec<Candidate> =
             candidates.iter().filter(|candidate| wanted.includes(candidate)).cloned().collect();
-        let (learned, trouble) = dictionaries::learn(corpus, &split.train, &asked);
-        let mut told = Vec::new();
-        for candidate in &learned {
-            if let Some(learned) = &candidate.learned
-                && !told.contains(&learned.dictionary.id())
-            {
-                told.push(learned.dictionary.id());
-            }
-        }
-        let seconds = |candidate: &Candidate| {
-            candidate.learned.as_ref().map_or(0.0, |learned| learned.build_seconds)
-        };
-        let mut by_build: Vec<f64> = learned.iter().map(seconds).collect();
-        by_build.sort_by(f64::total_cmp);
-        by_build.dedup();
-        measured.counts.training_seconds = by_build.iter().sum();
-        if learned.is_empty()
-            && let Some(trouble) = trouble
+        let training = dictionaries::learn(corpus, &split.train, &asked);
+        measured.counts.training_seconds = training.seconds;
+        if training.candidates.is_empty()
+            && let Some(trouble) = training.trouble
         {
             notices.push(format!("No dictionary was tried: {trouble}."));
         }
-        measured.all.extend(learned.into_iter().map(Tracked::new));
+        measured.all.extend(training.candidates.into_iter().map(Tracked::new));
         watch.progress.advance(1);
     }
     if measured.all.iter().all(|tracked| tracked.candidate.learned.is_none()) {
@@ -252,9 +238,10 @@ impl<'a> Measured<'a> {
         self.decision.ranked.get(1).copied()
     }
 
-    /// Resamples of the payloads of a sheet.
-    fn resamples_of(&self, sheet: &Sheet) -> Resamples {
-        sheet.resamples(&self.groups.of, RESAMPLES, self.request.seed)
+    /// Resamples for intervals over these payloads, by their groups.
+    fn resamples(&self, payloads: &[usize]) -> Resamples {
+        let groups: Vec<u32> = payloads.iter().map(|&index| self.groups.of[index]).collect();
+        Resamples::new(&groups, RESAMPLES, self.request.seed)
     }
 }
 

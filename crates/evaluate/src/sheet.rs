@@ -80,12 +80,6 @@ impl Sheet {
         }
     }
 
-    /// The resamples of this sheet's payloads, by their groups.
-    pub fn resamples(&self, group_of: &[u32], count: usize, seed: u64) -> Resamples {
-        let groups: Vec<u32> = self.payloads.iter().map(|&payload| group_of[payload]).collect();
-        Resamples::new(&groups, count, seed)
-    }
-
     /// What a goal ranks a candidate by.
     pub fn measured(&self, candidate: usize) -> Option<Measured> {
         let row = self.rows.get(&candidate)?;

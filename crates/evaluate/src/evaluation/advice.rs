@@ -77,9 +77,8 @@ pub(super) fn costs(measured: &Measured<'_>) -> Vec<String> {
         let share = trials::share(measured, index);
         let bytes = format!("{:.2} times the bytes", share / best_share);
         let name = other.candidate.to_string();
-        let is_nothing = name == "verbatim+stored";
         let time = trials::time_ns(other, from) / best_time;
-        costs.push(match is_nothing {
+        costs.push(match other.candidate.is_nothing() {
             true => format!("Doing nothing stores {bytes}."),
             false => format!("{name} stores {bytes} and takes {time:.2} times the time."),
         });

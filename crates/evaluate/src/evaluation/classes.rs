@@ -56,7 +56,7 @@ pub(super) fn classes(measured: &Measured<'_>) -> Vec<Class> {
         }
         let chosen = measured.chosen.within(|bytes| range.contains(&bytes));
         let on_report = measured.reported.within(|bytes| range.contains(&bytes));
-        let resamples = measured.resamples_of(&chosen);
+        let resamples = measured.resamples(&chosen.payloads);
         let decision = match chosen.payloads.is_empty() {
             true => Decision::default(),
             false => select::decide(&measured.all, &chosen, goal, &resamples),

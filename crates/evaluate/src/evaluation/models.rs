@@ -56,7 +56,7 @@ fn shown(measured: &Measured<'_>) -> Vec<(usize, &'static str)> {
         }
     }
     for &index in &measured.controls {
-        let is_nothing = measured.all[index].candidate.to_string() == "verbatim+stored";
+        let is_nothing = measured.all[index].candidate.is_nothing();
         if !shown.iter().any(|&(known, _)| known == index) {
             shown.push((index, if is_nothing { "now" } else { "control" }));
         }

@@ -6,7 +6,7 @@
 use cinch_core::document::Fidelity;
 
 use super::Measured;
-use super::trials::{share, time_ns};
+use super::trials::{dictionary_cost, share, time_ns};
 use crate::candidate::{Candidate, controls};
 use crate::goal::SIZE_SHARE_MAX;
 use crate::measure::Stage;
@@ -135,7 +135,7 @@ fn time_reason(measured: &Measured<'_>, winner: usize) -> String {
 
 /// What the dictionary gains and costs.
 fn dictionary_reason(measured: &Measured<'_>, winner: usize) -> Option<String> {
-    let cost = super::trials::trial(measured, winner).dictionary_cost?;
+    let cost = dictionary_cost(measured, winner)?;
     Some(format!(
         "Its dictionary makes it {:.1} % smaller than without ({:.1} to {:.1} %), on payloads \
          that did not train it, and is a file of {} that every reader needs.",

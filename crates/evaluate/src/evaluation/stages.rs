@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::Measured;
-use crate::bootstrap::Resamples;
 use crate::budget::Budget;
 use crate::candidate::{Wanted, around};
 use crate::host::Host;
@@ -149,7 +148,7 @@ impl Measured<'_> {
         self.host[0] = Host::read();
         self.time_the_choice(&choose, watch);
         self.first_calls(&choose, watch);
-        self.resamples = self.resamples_of(&self.chosen);
+        self.resamples = self.resamples(&self.chosen.payloads);
         select::eliminate_over_budget(
             &mut self.all,
             &self.timed,
@@ -228,7 +227,7 @@ impl Measured<'_> {
         if !self.request.goal.is_timed {
             return false;
         }
-        let resamples = self.resamples_of(&self.chosen);
+        let resamples = self.resamples(&self.chosen.payloads);
         select::decide(&self.all, &self.chosen, self.request.goal, &resamples).is_borderline
     }
 
@@ -393,13 +392,5 @@ fn give(
         tracked.reported = times;
     } else {
         tracked.chosen = times;
-    }
-}
-
-impl Measured<'_> {
-    /// Resamples for an interval over these payloads.
-    pub(super) fn resamples_over(&self, payloads: &[usize]) -> Resamples {
-        let groups: Vec<u32> = payloads.iter().map(|&index| self.groups.of[index]).collect();
-        Resamples::new(&groups, crate::bootstrap::RESAMPLES, self.request.seed)
     }
 }

@@ -119,7 +119,7 @@ fn held_out(measured: &Measured<'_>, tracked: &Tracked) -> Option<HeldOut> {
         bytes_out,
         packed_bytes,
         packed_share: factor(packed_bytes as f64, bytes_in as f64),
-        packed_share_interval: measured.resamples_over(&payloads).ratio_of_sums(&packed, &plain),
+        packed_share_interval: measured.resamples(&payloads).ratio_of_sums(&packed, &plain),
     })
 }
 
@@ -165,7 +165,7 @@ fn calls(tracked: &Tracked) -> Option<Calls> {
     })
 }
 
-fn dictionary_cost(measured: &Measured<'_>, index: usize) -> Option<DictionaryCost> {
+pub(super) fn dictionary_cost(measured: &Measured<'_>, index: usize) -> Option<DictionaryCost> {
     let tracked = &measured.all[index];
     let learned = tracked.candidate.learned.as_ref()?;
     let codec = tracked.candidate.codec;
@@ -184,7 +184,7 @@ fn dictionary_cost(measured: &Measured<'_>, index: usize) -> Option<DictionaryCo
     if payloads.is_empty() {
         return None;
     }
-    let ratio = measured.resamples_over(&payloads).ratio_of_sums(&with, &without);
+    let ratio = measured.resamples(&payloads).ratio_of_sums(&with, &without);
     Some(DictionaryCost {
         id: id_text(learned.dictionary.id()),
         bytes: learned.dictionary.bytes().len() as u64,
