@@ -44,7 +44,7 @@ pub struct Busy {
     pub idle: u64,
     /// Time that the hypervisor gave to other machines.
     pub steal: u64,
-    /// Time that this process used.
+    /// Time that this process and its ended children used.
     pub own: u64,
 }
 
@@ -176,9 +176,10 @@ fn parse_busy(stat: &str, own: &str) -> Option<Busy> {
     // The second field is the name of the program in brackets, which may hold spaces and brackets.
     let (_, fields) = own.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
-    // The 14th and 15th fields of the line: time in the program and in the kernel for it.
+    // The 14th to 17th fields of the line: time in the program and in the kernel for it, and the
+    // same of the processes that it started and that have ended: they are no disturbance either.
     let own_at = |column: usize| fields.get(column)?.parse::<u64>().ok();
-    let own = own_at(11)?.checked_add(own_at(12)?)?;
+    let own = (11..15).try_fold(0u64, |sum, column| sum.checked_add(own_at(column)?))?;
     Some(Busy { total, idle: at(3).saturating_add(at(4)), steal: at(7), own })
 }
 

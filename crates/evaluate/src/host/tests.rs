@@ -28,7 +28,7 @@ fn a_host_tells_what_its_files_say() {
     assert_eq!(host.governor.as_deref(), Some("powersave"));
     assert_eq!((host.turbo, host.smt), (Some(false), Some(false)));
     assert_eq!((host.load, host.cpu_quota, host.throttled), (Some(14.3), None, None));
-    let busy = Busy { total: 531, idle: 450, steal: 8, own: 11 + 12 };
+    let busy = Busy { total: 531, idle: 450, steal: 8, own: 11 + 12 + 13 + 14 };
     assert_eq!(host.busy, Some(busy));
 }
 
