@@ -18,6 +18,9 @@ pub const RESAMPLES: usize = 400;
 const LOW_SHARE: f64 = 0.025;
 const HIGH_SHARE: f64 = 0.975;
 
+/// A normal distribution has 95 % within so many standard deviations.
+const NORMAL_95: f64 = 1.96;
+
 /// The most units that are drawn. A corpus of more groups deals them in turn into this many units:
 /// the spread of a sum of independent groups stays the same, and the memory is bounded by 32 KiB
 /// for each resample. It also keeps every count within 16 bits.
@@ -38,6 +41,30 @@ pub struct Interval {
 impl Interval {
     /// What is known of a figure that nothing was learned about: it may be anything.
     pub const UNKNOWN: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+
+    /// The interval of a figure that has a second, independent error, given as its standard error:
+    /// both distances from the figure are added as errors are, in squares.
+    pub fn widened(&self, figure: f64, standard_error: f64) -> Interval {
+        let further = NORMAL_95 * standard_error;
+        let distance = |end: f64| (end - figure).abs().hypot(further);
+        match self.low.is_finite() && self.high.is_finite() {
+            true => Interval {
+                low: figure - distance(self.low.min(figure)),
+                high: figure + distance(self.high.max(figure)),
+            },
+            false => *self,
+        }
+    }
+
+    /// The same for a ratio, whose second error is that of its logarithm.
+    pub fn widened_by_factor(&self, ratio: f64, standard_error: f64) -> Interval {
+        if self.low <= 0.0 || !self.high.is_finite() {
+            return *self;
+        }
+        let logarithms = Interval { low: self.low.ln(), high: self.high.ln() };
+        let widened = logarithms.widened(ratio.ln(), standard_error);
+        Interval { low: widened.low.exp(), high: widened.high.exp() }
+    }
 
     /// Whether a value lies in the interval, its ends included.
     pub fn contains(&self, value: f64) -> bool {

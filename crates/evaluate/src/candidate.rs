@@ -252,6 +252,19 @@ fn levels(codec: &'static dyn Codec, with_slow: bool) -> RangeInclusive<i32> {
     levels.min.max(-8)..=max
 }
 
+/// Every level of a candidate's codec up to its own, and to the default one at least, with its
+/// dictionary and without.
+pub fn fast_end(candidate: &Candidate) -> Vec<Candidate> {
+    let CodecChoice { codec, level } = candidate.codec;
+    let all = levels(codec, false);
+    (*all.start()..=level.max(codec.info().levels.default).min(*all.end()))
+        .filter(|&level| !is_alias(codec, level))
+        .map(|level| Candidate { codec: CodecChoice { codec, level }, ..candidate.clone() })
+        .filter(Candidate::is_possible)
+        .flat_map(|candidate| [candidate.without_dictionary(), candidate])
+        .collect()
+}
+
 /// Steps in which levels around the best one are looked at.
 const LEVEL_STEPS: &[i32] = &[-8, -4, -2, -1, 1, 2, 4, 8];
 

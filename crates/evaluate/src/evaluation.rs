@@ -98,10 +98,15 @@ struct Counts {
     stage_seconds: [f64; 3],
     stage2: StageTwo,
     training_seconds: f64,
+    /// How much longer calls took in the noisier half of the rounds.
+    unsteadiness: f64,
 }
 
 /// Up to so many candidates of codecs that the user names are all timed.
 const NAMED_TIMED_MAX: usize = 64;
+
+/// Fast levels lie close together, so more of them are timed where only time counts.
+const FAST_FINALISTS: usize = 28;
 
 /// Evaluates a corpus. When the watch's stop flag is set, what was measured so far is the answer.
 ///
@@ -136,6 +141,9 @@ pub fn evaluate(
     let any_slow = candidates.iter().any(Candidate::is_slow);
     let goal = request.goal;
     let mut plan = Plan::of_time(request.time_seconds, wanted.all, goal.wants_slow, any_slow);
+    if goal.wants_fast {
+        plan.finalists = plan.finalists.max(FAST_FINALISTS);
+    }
     if wanted.codecs.is_some() && candidates.len() <= NAMED_TIMED_MAX {
         // Whoever names codecs wants to see their times.
         plan.finalists = usize::MAX;
@@ -231,6 +239,12 @@ impl<'a> Measured<'a> {
     /// The recommended trial.
     fn winner(&self) -> Option<usize> {
         self.decision.ranked.first().copied()
+    }
+
+    /// The decision as far as it is known.
+    fn decide(&self, resamples: &Resamples) -> Decision {
+        let pays = |index: usize| select::may_pay(&self.all[index]);
+        select::decide(&self.all, &self.chosen, pays, self.request.goal, resamples)
     }
 
     /// The trial that comes next.

@@ -7,8 +7,8 @@ use cinch_core::document::Fidelity;
 
 use crate::bootstrap::Resamples;
 use crate::budget::Budget;
-use crate::goal::{Goal, Measured, SIZE_SHARE_MAX, TIE};
-use crate::measure::{TimedFrom, Tracked};
+use crate::goal::{Goal, Measured, SIZE_SHARE_MAX};
+use crate::measure::{Stage, TimedFrom, Tracked};
 use crate::sheet::{Sheet, is_tie};
 
 /// An encoding that refuses more than this share of the payloads is taken out; below it, the
@@ -42,6 +42,15 @@ const BORDER: f64 = 0.005;
 /// Whether storing with this share of the bytes is worth the trouble.
 pub fn pays(size_share: f64) -> bool {
     size_share <= SIZE_SHARE_MAX
+}
+
+/// A few payloads may say by this much more or less than all of them.
+const SHARE_SLACK: f64 = 0.02;
+
+/// Whether a trial pays on all payloads, or may as far as a part of them tells.
+pub fn may_pay(tracked: &Tracked) -> bool {
+    let slack = if tracked.stage == Stage::Whole { 0.0 } else { SHARE_SLACK };
+    pays(tracked.size_share() - slack)
 }
 
 /// Takes out what the user can't use: what only one language reads, what needs a schema.
@@ -130,44 +139,42 @@ fn fit(all: &[Tracked]) -> impl Iterator<Item = usize> + '_ {
 /// What is still in and pays, the best of stage 1 first.
 pub fn by_first_look(all: &[Tracked], goal: &Goal, from: TimedFrom) -> Vec<usize> {
     let mut scored: Vec<(usize, f64)> = fit(all)
-        .filter(|&index| pays(all[index].size_share()))
+        .filter(|&index| may_pay(&all[index]))
         .map(|index| (index, (goal.score)(&first_look(&all[index], from))))
         .collect();
     scored.sort_by(|a, b| a.1.total_cmp(&b.1));
     scored.into_iter().map(|(index, _)| index).collect()
 }
 
-/// Chooses at most `count` candidates to time: `always`, then the best by what stage 1 saw, and
-/// with the last third the best of every codec that is not among them. What is not chosen is taken
-/// out, by a rule that names what was preferred.
+/// Chooses at most `count` candidates to time: `always`, then the best of those that are ranked,
+/// and with the last third the best of every codec that is not among them. What is not chosen is
+/// taken out, by a rule that names what was preferred.
 pub fn finalists(
     all: &mut [Tracked],
-    goal: &Goal,
-    from: TimedFrom,
+    ranked: &[usize],
     always: &[usize],
     count: usize,
 ) -> Vec<usize> {
     if count >= all.len() {
         return fit(all).collect();
     }
-    let ranked = by_first_look(all, goal, from);
     let mut chosen: Vec<usize> =
         always.iter().copied().filter(|&index| all[index].eliminated_by.is_none()).collect();
     let by_score =
         chosen.len() + (BY_SCORE_SHARE * (count - chosen.len().min(count)) as f64) as usize;
-    for &index in &ranked {
+    for &index in ranked {
         if chosen.len() < by_score && !chosen.contains(&index) {
             chosen.push(index);
         }
     }
-    for &index in &ranked {
+    for &index in ranked {
         let name = all[index].candidate.codec.name();
         let is_shown = chosen.iter().any(|&other| all[other].candidate.codec.name() == name);
         if chosen.len() < count && !is_shown {
             chosen.push(index);
         }
     }
-    for &index in &ranked {
+    for &index in ranked {
         if chosen.len() < count && !chosen.contains(&index) {
             chosen.push(index);
         }
@@ -273,12 +280,18 @@ pub struct Decision {
 /// Ranks what was asked for, is still in and pays by its score. Among those that can't be told from
 /// the best, the higher fidelity wins, then the one without a dictionary, then the smallest: all of
 /// which are the same in every run.
-pub fn decide(all: &[Tracked], sheet: &Sheet, goal: &Goal, resamples: &Resamples) -> Decision {
+pub fn decide(
+    all: &[Tracked],
+    sheet: &Sheet,
+    is_paying: impl Fn(usize) -> bool,
+    goal: &Goal,
+    resamples: &Resamples,
+) -> Decision {
     let mut scored: Vec<(usize, f64)> = sheet
         .rows
         .keys()
         .filter(|&&index| all[index].eliminated_by.is_none() && all[index].is_asked)
-        .filter(|&&index| sheet.measured(index).is_some_and(|m| pays(m.size_share)))
+        .filter(|&&index| is_paying(index))
         .filter_map(|&index| Some((index, sheet.score(index, goal)?)))
         .collect();
     scored.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -302,10 +315,10 @@ pub fn decide(all: &[Tracked], sheet: &Sheet, goal: &Goal, resamples: &Resamples
     let preferred = |tied: &[usize]| -> Option<usize> {
         tied.iter().copied().min_by(|&a, &b| prefer(all, sheet, a, b))
     };
-    let ties = tied(TIE);
+    let ties = tied(goal.tie);
     let winner = preferred(&ties);
     let is_borderline =
-        [TIE - BORDER, TIE + BORDER].into_iter().any(|bound| preferred(&tied(bound)) != winner);
+        [goal.tie - BORDER, goal.tie + BORDER].into_iter().any(|bound| preferred(&tied(bound)) != winner);
     let mut ranked: Vec<usize> = scored.into_iter().map(|(index, _)| index).collect();
     ranked.sort_by_key(|&index| Some(index) != winner);
     Decision { ranked, ties, is_borderline }

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use crate::bootstrap::{Interval, Resamples};
 use crate::corpus::Corpus;
-use crate::goal::{Goal, Measured, TIE};
-use crate::measure::{TimedFrom, Times, Tracked};
+use crate::goal::{Goal, Measured};
+use crate::measure::{Quiet, TimedFrom, Times, Tracked};
 use crate::model::Paired;
+use crate::statistics::standard_deviation;
 
 /// One candidate's figures, one of each for each payload of the sheet.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,27 @@ pub struct Row {
     pub pack_ns: Vec<f64>,
     /// Time to unpack, in nanoseconds.
     pub unpack_ns: Vec<f64>,
+    /// The logarithm of its total time in each stretch of rounds with contexts of its own.
+    pub lives: BTreeMap<usize, f64>,
+}
+
+impl Row {
+    /// How far the ratio of two times moves with where contexts and buffers happen to lie in
+    /// memory: the standard error of its logarithm.
+    fn life_error(&self, other: &Row) -> f64 {
+        let difference = |(life, total): (&usize, &f64)| Some(total - other.lives.get(life)?);
+        let differences: Vec<f64> = self.lives.iter().filter_map(difference).collect();
+        standard_deviation(&differences) / (differences.len() as f64).sqrt().max(1.0)
+    }
+}
+
+/// What the rounds say of one candidate.
+#[derive(Debug, Clone)]
+pub struct Figures {
+    /// Packing and unpacking time of each payload: the medians over its rounds.
+    times_ns: BTreeMap<usize, (f64, f64)>,
+    /// As in [`Row::lives`].
+    lives: BTreeMap<usize, f64>,
 }
 
 /// Candidates on the same payloads.
@@ -35,20 +57,20 @@ pub struct Sheet {
 
 impl Sheet {
     /// The sheet of these payloads and of those candidates that were sized and timed on all of
-    /// them. `times` says which of a candidate's times are meant.
+    /// them. `figures` says which of a candidate's times are meant.
     pub fn new(
         corpus: &Corpus,
         payloads: &[usize],
         all: &[Tracked],
         candidates: &[usize],
-        mut times: impl FnMut(usize) -> Option<BTreeMap<usize, (f64, f64)>>,
+        mut figures: impl FnMut(usize) -> Option<Figures>,
     ) -> Sheet {
         let mut row = |&candidate: &usize| {
-            let times = times(candidate)?;
-            let mut row = Row::default();
+            let Figures { times_ns, lives } = figures(candidate)?;
+            let mut row = Row { lives, ..Row::default() };
             for &payload in payloads {
                 let sizes = all[candidate].sizes_of(payload)?;
-                let &(pack_ns, unpack_ns) = times.get(&payload)?;
+                let &(pack_ns, unpack_ns) = times_ns.get(&payload)?;
                 row.packed_bytes.push(sizes.packed_bytes as f64);
                 row.pack_ns.push(pack_ns);
                 row.unpack_ns.push(unpack_ns);
@@ -72,6 +94,7 @@ impl Sheet {
             packed_bytes: pick(&row.packed_bytes),
             pack_ns: pick(&row.pack_ns),
             unpack_ns: pick(&row.unpack_ns),
+            lives: row.lives.clone(),
         };
         Sheet {
             payloads: places.iter().map(|&place| self.payloads[place]).collect(),
@@ -127,16 +150,31 @@ impl Sheet {
             (goal.score)(&self.weighted(mine, weight)) - (goal.score)(&self.weighted(other, weight))
         };
         let score_difference = difference(&|_| 1.0);
-        let score_interval =
+        let mut score_interval =
             resamples.interval(|counts| difference(&|place| f64::from(counts[place])));
+        let time_ratio = sum(&my_time) / sum(&other_time);
+        let mut time_interval = resamples.ratio_of_sums(&my_time, &other_time);
+        let error = mine.life_error(other);
+        if error > 0.0 {
+            let measured = self.weighted(mine, |_| 1.0);
+            let Measured { pack_ns, unpack_ns, .. } = measured;
+            let slower = Measured {
+                pack_ns: pack_ns * error.exp(),
+                unpack_ns: unpack_ns * error.exp(),
+                ..measured
+            };
+            let of_score = (goal.score)(&slower) - (goal.score)(&measured);
+            score_interval = score_interval.widened(score_difference, of_score);
+            time_interval = time_interval.widened_by_factor(time_ratio, error);
+        }
         Some(Paired {
             size_ratio: sum(&mine.packed_bytes) / sum(&other.packed_bytes),
             size_interval: resamples.ratio_of_sums(&mine.packed_bytes, &other.packed_bytes),
-            time_ratio: sum(&my_time) / sum(&other_time),
-            time_interval: resamples.ratio_of_sums(&my_time, &other_time),
+            time_ratio,
+            time_interval,
             score_difference,
             score_interval,
-            is_tie: is_tie(score_difference, &score_interval, TIE),
+            is_tie: is_tie(score_difference, &score_interval, goal.tie),
         })
     }
 }
@@ -150,13 +188,9 @@ pub fn is_tie(difference: f64, interval: &Interval, bound: f64) -> bool {
     }
 }
 
-/// Packing and unpacking time of each payload: the medians over its rounds.
-pub fn medians(
-    tracked: &Tracked,
-    times: &[Times],
-    from: TimedFrom,
-) -> Option<BTreeMap<usize, (f64, f64)>> {
-    if times.iter().any(|times| times.rounds.is_empty()) {
+/// What the quiet rounds of a candidate say.
+pub fn figures(tracked: &Tracked, quiet: Quiet, from: TimedFrom) -> Option<Figures> {
+    if quiet.times.iter().any(|times| times.rounds.is_empty()) {
         return None;
     }
     let candidate = &tracked.candidate;
@@ -165,5 +199,5 @@ pub fn medians(
         let unpack = times.median(|steps| steps.totals(candidate, from).1);
         (times.payload, (pack, unpack))
     };
-    Some(times.iter().map(of).collect())
+    Some(Figures { times_ns: quiet.times.iter().map(of).collect(), lives: quiet.lives })
 }

@@ -24,6 +24,13 @@ pub fn median(values: &mut [f64]) -> f64 {
     percentile(values, 0.5)
 }
 
+/// The standard deviation of a sample; 0 for fewer than two values.
+pub fn standard_deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    if values.len() < 2 { 0.0 } else { (squares / (values.len() - 1) as f64).sqrt() }
+}
+
 /// The mean; 0 for none.
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }

@@ -15,7 +15,9 @@ pub(super) fn flips(measured: &Measured<'_>) -> Vec<String> {
     let Some(winner) = measured.winner() else { return Vec::new() };
     let mut flips: Vec<String> = Vec::new();
     for goal in GOALS.iter().filter(|goal| goal.name != measured.request.goal.name) {
-        let decision = select::decide(&measured.all, &measured.chosen, goal, &measured.resamples);
+        let pays = |index: usize| select::may_pay(&measured.all[index]);
+        let Measured { all, chosen, resamples, .. } = measured;
+        let decision = select::decide(all, chosen, pays, goal, resamples);
         if let Some(&other) = decision.ranked.first()
             && other != winner
             && !decision.ties.contains(&winner)

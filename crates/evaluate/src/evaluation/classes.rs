@@ -59,7 +59,11 @@ pub(super) fn classes(measured: &Measured<'_>) -> Vec<Class> {
         let resamples = measured.resamples(&chosen.payloads);
         let decision = match chosen.payloads.is_empty() {
             true => Decision::default(),
-            false => select::decide(&measured.all, &chosen, goal, &resamples),
+            false => {
+                let share = |index| chosen.measured(index).map(|measured| measured.size_share);
+                let pays = |index| share(index).is_some_and(select::pays);
+                select::decide(&measured.all, &chosen, pays, goal, &resamples)
+            }
         };
         let overall = measured.winner();
         let gain = match (decision.ranked.first(), overall) {

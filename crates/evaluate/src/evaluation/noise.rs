@@ -16,6 +16,10 @@ const CPU_SHARE_MIN: f64 = 0.95;
 /// A spread of the rounds above this is noise.
 const ROUND_SPREAD_MAX: f64 = 0.25;
 
+/// Calls that take longer by more than this share in one half of the rounds than in the other were
+/// disturbed by something that the system does not tell of, such as the next virtual machine.
+const UNSTEADINESS_MAX: f64 = 0.1;
+
 /// Rounds shorter than this many nanoseconds lie far apart on any machine.
 const ROUND_NS_MIN: f64 = 2e6;
 
@@ -53,6 +57,13 @@ pub(super) fn noise(measured: &Measured<'_>) -> Noise {
     }
     if round_spread > ROUND_SPREAD_MAX {
         signs.push(format!("Rounds lay {:.0} % apart on average.", 100.0 * round_spread));
+    }
+    let unsteadiness = measured.counts.unsteadiness;
+    if unsteadiness > UNSTEADINESS_MAX {
+        signs.push(format!(
+            "The machine was {:.0} % slower in one half of the rounds; the other half counts.",
+            100.0 * unsteadiness
+        ));
     }
     let [before, after] = &measured.host;
     let told = after.noise_since(before);

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use super::Measured;
 use crate::budget::Budget;
-use crate::candidate::{Wanted, around};
+use crate::candidate::{Candidate, Wanted, around, fast_end};
 use crate::host::Host;
 use crate::measure::{self, CallLog, Evictor, Job, Stage, Times, Tracked, Turns, Watch};
 use crate::select;
-use crate::sheet::{Sheet, medians};
+use crate::sheet::{Sheet, figures};
 use crate::statistics::stratified;
 
 /// How often stage 1 looks around the best it knows.
@@ -19,16 +19,31 @@ const CLOSER_LOOKS: usize = 3;
 /// Around how many of the best, each of another codec, it looks.
 const CLOSER_CODECS: usize = 3;
 
+/// A goal for time alone looks at every fast level of what is at most this much, as a difference of
+/// scores, behind the best: factor 4.
+const FAST_END: f64 = 1.39;
+
+/// So many of the best of stage 1 are timed in turns before the finalists are chosen among them:
+/// stage 1 times each only once or twice, and beside others.
+const QUALIFYING_MAX: usize = 48;
+
+/// How much they are timed on.
+const QUALIFYING_PAYLOADS: usize = 64;
+const QUALIFYING_BYTES: usize = 256 << 10;
+const QUALIFYING_ROUNDS: usize = 3;
+
 /// How many of the best go through stage 3 beside the front, the baseline and the controls.
 const WHOLE_BEST: usize = 4;
 
 /// Small payloads are timed in more rounds, but at most this many times the usual.
 const ROUNDS_FACTOR_MAX: usize = 4;
 
-/// Payloads of fewer bytes together than this are timed in so many times more rounds: else starting
-/// processes for first calls would take longer than measuring.
-const TINY_BYTES: usize = 256 << 10;
-const TINY_FACTOR: usize = 6;
+/// Payloads of fewer bytes together than this are timed in more rounds again, the fewer the more,
+/// between these factors: else starting processes for first calls would take longer than measuring,
+/// and a call of a microsecond would not be told from its neighbour's.
+const TINY_BYTES: usize = 512 << 10;
+const TINY_FACTOR_MIN: usize = 8;
+const TINY_FACTOR_MAX: usize = 24;
 
 /// Rounds that are added at a time while the winner is borderline.
 const EXTRA_ROUNDS: usize = 2;
@@ -42,11 +57,11 @@ const CONTENDER: f64 = 0.15;
 impl Measured<'_> {
     pub(super) fn run(&mut self, wanted: &Wanted, watch: &mut Watch<'_>) {
         let start = Instant::now();
-        self.sizes(wanted, watch);
+        let ranked = self.sizes(wanted, watch);
         self.counts.stage_seconds[0] = start.elapsed().as_secs_f64();
 
         let start = Instant::now();
-        self.times(watch);
+        self.times(&ranked, watch);
         let seconds = start.elapsed().as_secs_f64();
         self.counts.stage_seconds[1] = seconds;
         let stage2 = &mut self.counts.stage2;
@@ -73,8 +88,8 @@ impl Measured<'_> {
         candidates.iter().flat_map(jobs).collect()
     }
 
-    /// Stage 1.
-    fn sizes(&mut self, wanted: &Wanted, watch: &mut Watch<'_>) {
+    /// Stage 1. Returns what is still in and pays, the best first.
+    fn sizes(&mut self, wanted: &Wanted, watch: &mut Watch<'_>) -> Vec<usize> {
         let (count, bytes) = (self.plan.stage1_payloads, self.plan.stage1_bytes);
         let sample = self.choose(&self.split.select, count, bytes);
         self.counts.stage1_payloads = sample.len();
@@ -96,6 +111,7 @@ impl Measured<'_> {
                 break;
             }
         }
+        self.qualify(&sample, watch)
     }
 
     /// Adds the neighbours of the best candidates, and returns which are new.
@@ -112,6 +128,9 @@ impl Measured<'_> {
             }
         }
         let start = self.all.len();
+        if goal.wants_fast {
+            self.look_at_the_fast_end();
+        }
         for (place, index) in best.into_iter().enumerate() {
             let with_encodings = place < 2 && wanted.encodings.is_none();
             for candidate in around(&self.all[index].candidate, goal.wants_slow, with_encodings) {
@@ -124,11 +143,64 @@ impl Measured<'_> {
         (start..self.all.len()).collect()
     }
 
-    /// Stage 2.
-    fn times(&mut self, watch: &mut Watch<'_>) {
-        let always = self.always();
+    /// Adds every fast level of each codec, and of each with each dictionary, that is not far
+    /// behind the best: where payloads take microseconds, the single pass of stage 1 can't tell
+    /// which level is fastest.
+    fn look_at_the_fast_end(&mut self) {
         let (goal, from) = (self.request.goal, self.request.from);
-        self.timed = select::finalists(&mut self.all, goal, from, &always, self.plan.finalists);
+        let score = |index: usize| (goal.score)(&select::first_look(&self.all[index], from));
+        let mut best: Vec<usize> = Vec::new();
+        for index in select::by_first_look(&self.all, goal, from) {
+            let is_near = best.first().is_none_or(|&first| score(index) < score(first) + FAST_END);
+            let kind = |index: usize| {
+                let candidate = &self.all[index].candidate;
+                (candidate.codec.name(), candidate.dictionary().map(|dictionary| dictionary.id()))
+            };
+            if is_near && !best.iter().any(|&other| kind(other) == kind(index)) {
+                best.push(index);
+            }
+        }
+        let levels: Vec<Candidate> =
+            best.into_iter().flat_map(|index| fast_end(&self.all[index].candidate)).collect();
+        for candidate in levels {
+            if !self.all.iter().any(|known| known.candidate == candidate) {
+                self.all.push(Tracked::new(candidate));
+            }
+        }
+    }
+
+    /// What is still in and pays, the best first, by times that were taken in turns where times
+    /// have a part in the score.
+    fn qualify(&mut self, sample: &[usize], watch: &mut Watch<'_>) -> Vec<usize> {
+        let (goal, from) = (self.request.goal, self.request.from);
+        let mut ranked = select::by_first_look(&self.all, goal, from);
+        if !goal.is_timed || ranked.len() <= self.plan.finalists || watch.stopped() {
+            return ranked;
+        }
+        let count = ranked.len().min(QUALIFYING_MAX);
+        let best = &mut ranked[..count];
+        let sample = self.choose(sample, QUALIFYING_PAYLOADS, QUALIFYING_BYTES);
+        let setting = self.setting();
+        let mut turns = Turns::new(&setting, &self.all, best, &sample, "qualifying rounds");
+        let rounds = self.rounds(QUALIFYING_ROUNDS, &sample);
+        watch.progress.begin("a qualifying round", turns.units() * rounds as u64);
+        turns.rounds(rounds, |_| true, watch);
+        let mut times = vec![None; self.all.len()];
+        turns.look(|index, quiet| {
+            times[index] = figures(&self.all[index], quiet, from);
+        });
+        let sheet =
+            Sheet::new(self.corpus, &sample, &self.all, best, |index| times[index].take());
+        let score = |index: usize| sheet.score(index, goal).unwrap_or(f64::INFINITY);
+        best.sort_by(|&a, &b| score(a).total_cmp(&score(b)));
+        ranked
+    }
+
+    /// Stage 2, for the best of what is ranked.
+    fn times(&mut self, ranked: &[usize], watch: &mut Watch<'_>) {
+        let always = self.always();
+        let from = self.request.from;
+        self.timed = select::finalists(&mut self.all, ranked, &always, self.plan.finalists);
         let (count, bytes) = (self.plan.stage2_payloads, self.plan.stage2_bytes);
         let choose = self.choose(&self.split.select, count, bytes);
         let report = match self.split.by {
@@ -159,7 +231,7 @@ impl Measured<'_> {
         if self.request.beat_baseline {
             select::eliminate_below_baseline(&mut self.all, &self.chosen, self.baseline);
         }
-        self.decision = select::decide(&self.all, &self.chosen, goal, &self.resamples);
+        self.decision = self.decide(&self.resamples);
         self.time_the_report(&report, watch);
         self.regimes(if report.is_empty() { &choose } else { &report }, watch);
         self.host[1] = Host::read();
@@ -187,7 +259,10 @@ impl Measured<'_> {
         let bytes: usize =
             payloads.iter().map(|&index| self.corpus.payloads[index].bytes.len()).sum();
         let few = (self.plan.stage2_bytes / bytes.max(1)).clamp(1, ROUNDS_FACTOR_MAX);
-        usual * if bytes < TINY_BYTES { few * TINY_FACTOR } else { few }
+        let tiny = (TINY_BYTES / bytes.max(1)).clamp(TINY_FACTOR_MIN, TINY_FACTOR_MAX);
+        // With `--all`, what is measured outweighs what is not by itself.
+        let is_tiny = bytes < TINY_BYTES && self.timed.len() <= DETAILED_MAX;
+        usual * if is_tiny { few * tiny } else { few }
     }
 
     fn time_the_choice(&mut self, choose: &[usize], watch: &mut Watch<'_>) {
@@ -200,8 +275,8 @@ impl Measured<'_> {
         let mut extra = 0;
         loop {
             let mut times = vec![None; self.all.len()];
-            turns.look(|index, rounds| {
-                times[index] = medians(&self.all[index], rounds, setting.from)
+            turns.look(|index, quiet| {
+                times[index] = figures(&self.all[index], quiet, setting.from);
             });
             self.chosen = Sheet::new(self.corpus, choose, &self.all, &self.timed, |index| {
                 times[index].take()
@@ -215,6 +290,7 @@ impl Measured<'_> {
             turns.rounds(more, |index| contenders.contains(&index), watch);
             extra += more;
         }
+        self.counts.unsteadiness = self.counts.unsteadiness.max(turns.unsteadiness());
         let all = &mut self.all;
         let seconds = turns.finish(|index, times, calls, memory| {
             give(&mut all[index], times, calls, memory, false);
@@ -228,15 +304,13 @@ impl Measured<'_> {
             return false;
         }
         let resamples = self.resamples(&self.chosen.payloads);
-        select::decide(&self.all, &self.chosen, self.request.goal, &resamples).is_borderline
+        self.decide(&resamples).is_borderline
     }
 
     /// Those whose score is near the best.
     fn contenders(&self) -> Vec<usize> {
         let score = |&index: &usize| self.chosen.score(index, self.request.goal);
-        let paying = |index: &&usize| {
-            self.chosen.measured(**index).is_some_and(|m| select::pays(m.size_share))
-        };
+        let paying = |index: &&usize| select::may_pay(&self.all[**index]);
         let best = self.timed.iter().filter(paying).filter_map(score).fold(f64::INFINITY, f64::min);
         let is_near = |index: &&usize| score(index).is_some_and(|score| score < best + CONTENDER);
         self.timed.iter().filter(is_near).copied().collect()
@@ -258,6 +332,28 @@ impl Measured<'_> {
         detailed
     }
 
+    /// The best finalist of every codec, of those with a dictionary and of those without, and what
+    /// the others are compared with: a first call pays for the codec's tables and code, which its
+    /// levels share.
+    fn families(&self) -> Vec<usize> {
+        let score =
+            |index: usize| self.chosen.score(index, self.request.goal).unwrap_or(f64::INFINITY);
+        let mut ranked = self.timed.clone();
+        ranked.sort_by(|&a, &b| score(a).total_cmp(&score(b)));
+        let family = |index: usize| {
+            let candidate = &self.all[index].candidate;
+            (candidate.codec.name(), candidate.learned.is_some())
+        };
+        let mut families = self.always();
+        for index in ranked {
+            if !families.iter().any(|&other| family(other) == family(index)) {
+                families.push(index);
+            }
+        }
+        families.retain(|index| self.timed.contains(index));
+        families
+    }
+
     fn first_calls(&mut self, choose: &[usize], watch: &mut Watch<'_>) {
         let setting = self.setting();
         let mut by_size = choose.to_vec();
@@ -265,9 +361,9 @@ impl Measured<'_> {
         let Some(&median) = by_size.get(by_size.len() / 2) else { return };
         // A budget on the first call has to be kept by every one of them.
         let is_bounded = self.request.budgets.iter().any(Budget::is_on_first_call);
-        let detailed = if is_bounded { self.timed.clone() } else { self.detailed() };
-        watch.progress.begin("first calls", detailed.len() as u64);
-        for index in detailed {
+        let called = if is_bounded { self.timed.clone() } else { self.families() };
+        watch.progress.begin("first calls", called.len() as u64);
+        for index in called {
             let processes = self.plan.first_call_processes;
             let tracked = &mut self.all[index];
             let spent = measure::first_calls(&setting, tracked, median, processes, watch);
@@ -288,15 +384,19 @@ impl Measured<'_> {
         let rounds = self.rounds(self.plan.report_rounds, report);
         watch.progress.begin("times, held out", turns.units() * rounds as u64);
         turns.rounds(rounds, |_| true, watch);
+        let mut times = vec![None; self.all.len()];
+        turns.look(|index, quiet| {
+            times[index] = figures(&self.all[index], quiet, setting.from);
+        });
+        self.reported = Sheet::new(self.corpus, report, &self.all, &self.timed, |index| {
+            times[index].take()
+        });
+        self.counts.unsteadiness = self.counts.unsteadiness.max(turns.unsteadiness());
         let all = &mut self.all;
         let seconds = turns.finish(|index, times, calls, memory| {
             give(&mut all[index], times, calls, memory, true);
         });
         self.counts.stage2.measured_seconds += seconds;
-        let from = self.request.from;
-        self.reported = Sheet::new(self.corpus, report, &self.all, &self.timed, |index| {
-            medians(&self.all[index], &self.all[index].reported, from)
-        });
         if self.reported.rows.is_empty() {
             self.reported = self.chosen.clone();
         }
@@ -320,7 +420,6 @@ impl Measured<'_> {
 
     /// Stage 3, again for every new winner until one comes through it sound.
     fn whole_corpus(&mut self, watch: &mut Watch<'_>) {
-        let goal = self.request.goal;
         let mut pending = select::front(&self.all, &self.reported);
         pending.extend(self.decision.ranked.iter().take(WHOLE_BEST));
         pending.extend(self.always());
@@ -330,14 +429,14 @@ impl Measured<'_> {
         while !pending.is_empty() && !watch.stopped() {
             self.size_whole(&pending, self.plan.stage3_bytes, watch);
             self.whole.append(&mut pending);
-            self.decision = select::decide(&self.all, &self.chosen, goal, &self.resamples);
+            self.decision = self.decide(&self.resamples);
             let Some(best) = self.winner() else { break };
             if !self.whole.contains(&best) {
                 pending.push(best);
             } else if !checked.contains(&best) && !watch.stopped() {
                 self.size_whole(&[best], usize::MAX, watch);
                 checked.push(best);
-                self.decision = select::decide(&self.all, &self.chosen, goal, &self.resamples);
+                self.decision = self.decide(&self.resamples);
                 pending.extend(self.winner().filter(|best| !checked.contains(best)));
             }
         }

@@ -130,8 +130,14 @@ fn every_figure_of_a_trial_is_there_and_finite() {
         }
         assert!(trial.ratio > 0.5 && trial.packed_bytes > 0, "{}", trial.name);
         assert!(trial.p99_is_max, "{}", trial.name);
-        assert_eq!(trial.first_call_ns > 0.0, trial.stage != "sizes", "{}", trial.name);
         assert_eq!(trial.failures, 0, "{:?}", trial.failure);
+        // The levels of a codec share the tables and the code that a first call pays for.
+        let is_family = |other: &&Trial| {
+            other.codec == trial.codec && other.dictionary.is_some() == trial.dictionary.is_some()
+        };
+        let calls = evaluation.trials.iter().filter(is_family).map(|other| other.first_call_ns);
+        let is_called = calls.into_iter().any(|first_call_ns| first_call_ns > 0.0);
+        assert!(trial.stage == "sizes" || is_called, "{}", trial.name);
     }
     let baseline = find(&evaluation, "json+zlib:6");
     assert_eq!((baseline.size_factor, baseline.speed_factor), (1.0, 1.0));

@@ -4,6 +4,8 @@
 //! again. Everything that is not a measured call is kept out of the loops: what comes back was
 //! checked before the rounds.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Instant;
 
 use crate::corpus::Corpus;
@@ -12,7 +14,7 @@ use crate::measure::Watch;
 use crate::measure::runner::{Runner, Steps, TimedFrom};
 use crate::measure::sizing::Setting;
 use crate::measure::tracked::{CallLog, Times, Tracked};
-use crate::statistics::Chooser;
+use crate::statistics::{Chooser, mean, median};
 
 /// How many payloads take a turn before the next candidate does: enough that a candidate finds its
 /// own code and tables in the cache, few enough that a disturbance hits all of them.
@@ -26,6 +28,10 @@ const CHUNK_NS: f32 = 200_000.0;
 /// on a busy machine gives no slice of that length undisturbed.
 const REPEAT_NS_MAX: f64 = 20e6;
 
+/// How often contexts and buffers are made anew through a number of rounds: where in memory they
+/// happen to lie moves the time of a call by some percent, which no number of rounds would show.
+const LIVES: usize = 10;
+
 /// One finalist, whose turn comes once for every block of every round.
 struct Turn {
     finalist: usize,
@@ -33,6 +39,8 @@ struct Turn {
     /// Units of progress for each byte of a payload.
     weight: u64,
     times: Vec<Times>,
+    /// Its lives: the number of each, and the rounds before it. Contexts are new in each.
+    lives: Vec<(usize, usize)>,
     calls: CallLog,
 }
 
@@ -44,6 +52,15 @@ pub struct Turns<'a> {
     turns: Vec<Turn>,
     chooser: Chooser,
     measured_ns: f64,
+    lives: usize,
+}
+
+/// The rounds of one candidate in which the machine was not slow.
+pub struct Quiet {
+    /// The times of those rounds.
+    pub times: Vec<Times>,
+    /// The logarithm of the total time in each of those lives, by the number of the life.
+    pub lives: BTreeMap<usize, f64>,
 }
 
 impl<'a> Turns<'a> {
@@ -71,7 +88,8 @@ impl<'a> Turns<'a> {
                 let weight = ((spent / bytes.max(1) as f64).ceil() as u64).max(1);
                 let times = |&payload: &usize| Times { payload, rounds: Vec::new() };
                 let times = payloads.iter().map(times).collect();
-                Some(Turn { finalist, runner, weight, times, calls: CallLog::default() })
+                let (lives, calls) = (Vec::new(), CallLog::default());
+                Some(Turn { finalist, runner, weight, times, lives, calls })
             })
             .collect();
         Turns {
@@ -81,6 +99,7 @@ impl<'a> Turns<'a> {
             turns,
             chooser: Chooser::new(setting.seed, purpose),
             measured_ns: 0.0,
+            lives: 0,
         }
     }
 
@@ -98,11 +117,18 @@ impl<'a> Turns<'a> {
         takes_part: impl Fn(usize) -> bool,
         watch: &mut Watch<'_>,
     ) {
-        let Turns { corpus, from, payloads, turns, chooser, measured_ns } = self;
+        let Turns { corpus, from, payloads, turns, chooser, measured_ns, lives } = self;
         let mut places: Vec<usize> = (0..payloads.len()).collect();
         let mut order: Vec<usize> =
             (0..turns.len()).filter(|&turn| takes_part(turns[turn].finalist)).collect();
-        for _ in 0..count {
+        for round in 0..count {
+            if round % count.div_ceil(LIVES) == 0 {
+                chooser.shuffle(&mut order);
+                for &turn in &order {
+                    turns[turn].begin_life(*lives, *from);
+                }
+                *lives += 1;
+            }
             chooser.shuffle(&mut places);
             for block in places.chunks(BLOCK_PAYLOADS) {
                 chooser.shuffle(&mut order);
@@ -120,23 +146,115 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// The times so far, for a decision on whether more rounds are needed.
-    pub fn look(&self, mut take: impl FnMut(usize, &[Times])) {
+    /// The times so far, of the quieter half of the lives: what slows the whole machine for a while
+    /// slows some candidates more than others, and is no property of any of them.
+    pub fn look(&self, mut take: impl FnMut(usize, Quiet)) {
+        let quiet = self.quiet_lives();
         for turn in &self.turns {
-            take(turn.finalist, &turn.times);
+            take(turn.finalist, turn.within(&quiet, self.from));
         }
     }
 
-    /// Gives the times to their candidates, and returns the seconds spent in measured calls.
+    /// The half of the lives in which the candidates took least, each compared with itself.
+    fn quiet_lives(&self) -> Vec<usize> {
+        let mut lives = self.slowness();
+        lives.truncate(lives.len().div_ceil(2));
+        lives.into_iter().map(|(life, _)| life).collect()
+    }
+
+    /// How much longer, as a share, calls took in the noisier half of the lives than in the
+    /// quieter.
+    pub fn unsteadiness(&self) -> f64 {
+        let lives: Vec<f64> = self.slowness().into_iter().map(|(_, slowness)| slowness).collect();
+        let (quiet, noisy) = lives.split_at(lives.len().div_ceil(2));
+        if noisy.is_empty() { 0.0 } else { (mean(noisy) - mean(quiet)).exp() - 1.0 }
+    }
+
+    /// The lives, and the logarithm of how slow the machine was in each, the quietest first.
+    fn slowness(&self) -> Vec<(usize, f64)> {
+        let mut slowness = vec![Vec::new(); self.lives];
+        for turn in &self.turns {
+            let totals = turn.life_totals(self.from);
+            let usual = median(&mut totals.values().copied().collect::<Vec<f64>>());
+            for (life, total) in totals {
+                slowness[life].push(total - usual);
+            }
+        }
+        let mut lives: Vec<(usize, f64)> = slowness
+            .iter()
+            .enumerate()
+            .filter(|(_, of_turns)| !of_turns.is_empty())
+            .map(|(life, of_turns)| (life, mean(of_turns)))
+            .collect();
+        lives.sort_by(|a, b| a.1.total_cmp(&b.1));
+        lives
+    }
+
+    /// Gives the times of the quieter half to their candidates, and all calls, and returns the
+    /// seconds spent in measured calls.
     pub fn finish(self, mut take: impl FnMut(usize, Vec<Times>, CallLog, (usize, usize))) -> f64 {
-        for Turn { finalist, runner, times, calls, .. } in self.turns {
-            take(finalist, times, calls, runner.memory_bytes());
+        let quiet = self.quiet_lives();
+        for turn in self.turns {
+            let Quiet { times, .. } = turn.within(&quiet, self.from);
+            take(turn.finalist, times, turn.calls, turn.runner.memory_bytes());
         }
         self.measured_ns / 1e9
     }
 }
 
 impl Turn {
+    /// Begins a life: makes contexts and buffers anew, unless these are new.
+    fn begin_life(&mut self, life: usize, from: TimedFrom) {
+        let rounds = self.rounds();
+        if rounds > 0
+            && let Ok(runner) = Runner::new(self.runner.candidate(), from)
+        {
+            self.runner = runner;
+        }
+        self.lives.push((life, rounds));
+    }
+
+    /// The rounds that it has made on every payload.
+    fn rounds(&self) -> usize {
+        self.times.iter().map(|times| times.rounds.len()).min().unwrap_or_default()
+    }
+
+    /// The rounds of each life that has any.
+    fn life_rounds(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        let ends = self.lives.iter().skip(1).map(|&(_, start)| start).chain([self.rounds()]);
+        let lives = self.lives.iter().zip(ends);
+        lives.map(|(&(life, start), end)| (life, start..end)).filter(|(_, rounds)| !rounds.is_empty())
+    }
+
+    /// The logarithm of the total time in each life.
+    fn life_totals(&self, from: TimedFrom) -> BTreeMap<usize, f64> {
+        let time = |steps: &Steps| {
+            let (pack, unpack) = steps.totals(self.runner.candidate(), from);
+            pack + unpack
+        };
+        let total = |rounds: Range<usize>| {
+            let of = |times: &Times| times.median_of(rounds.clone(), time);
+            self.times.iter().map(of).sum::<f64>().max(1.0).ln()
+        };
+        self.life_rounds().map(|(life, rounds)| (life, total(rounds))).collect()
+    }
+
+    /// What it did in these lives; all it did if it had none of them.
+    fn within(&self, lives: &[usize], from: TimedFrom) -> Quiet {
+        let (mut kept, mut totals) = (Vec::new(), self.life_totals(from));
+        kept.extend(self.life_rounds().filter(|(life, _)| lives.contains(life)));
+        if kept.is_empty() {
+            kept.extend(self.life_rounds());
+        } else {
+            totals.retain(|life, _| lives.contains(life));
+        }
+        let times = |times: &Times| Times {
+            payload: times.payload,
+            rounds: kept.iter().flat_map(|(_, range)| &times.rounds[range.clone()]).copied().collect(),
+        };
+        Quiet { times: self.times.iter().map(times).collect(), lives: totals }
+    }
+
     /// Runs one block of places, and returns the nanoseconds in measured calls.
     fn block(&mut self, corpus: &Corpus, from: TimedFrom, block: &[usize]) -> f64 {
         let mut measured_ns = 0.0;

@@ -3,6 +3,8 @@
 //! Sizes and times are kept per payload until the end, because percentiles, size classes, factors
 //! and intervals are all made of them.
 
+use std::ops::Range;
+
 use crate::candidate::Candidate;
 use crate::measure::runner::{Steps, TimedFrom};
 use crate::model::{FirstCall, Nanoseconds, Regimes};
@@ -55,7 +57,12 @@ pub struct Times {
 impl Times {
     /// The median over the rounds of a figure, in nanoseconds.
     pub fn median(&self, figure: impl Fn(&Steps) -> f32) -> f64 {
-        let mut rounds: Vec<f32> = self.rounds.iter().map(figure).collect();
+        self.median_of(0..self.rounds.len(), figure)
+    }
+
+    /// The median over some of the rounds of a figure, in nanoseconds.
+    pub fn median_of(&self, range: Range<usize>, figure: impl Fn(&Steps) -> f32) -> f64 {
+        let mut rounds: Vec<f32> = self.rounds[range].iter().map(figure).collect();
         rounds.sort_by(f32::total_cmp);
         f64::from(percentile(&rounds, 0.5))
     }
