@@ -17,7 +17,7 @@ use cinch_evaluate::evaluation::{Request, evaluate};
 use cinch_evaluate::goal::{GOALS, Goal, goal_named};
 use cinch_evaluate::link::Link;
 use cinch_evaluate::measure::{self, Launch, TimedFrom, Watch};
-use cinch_evaluate::model::Evaluation;
+use cinch_evaluate::model::{DictionaryFile, Evaluation};
 use cinch_evaluate::report::terminal::{self, TerminalOptions};
 use cinch_evaluate::report::{REPORT_FORMATS, json};
 use cinch_evaluate::split::SplitBy;
@@ -167,8 +167,12 @@ fn write(arguments: &EvaluateArguments, evaluation: &Evaluation) -> Result<(), F
         (None, Some(_)) => None,
     };
     let recommended = &evaluation.recommended;
+    let mut dictionaries: Vec<&DictionaryFile> = recommended.dictionaries.iter().collect();
     let profile = match &recommended.profile_by_class {
-        Some(profile) if arguments.by_class => profile.as_bytes(),
+        Some(profile) if arguments.by_class => {
+            dictionaries.extend(&recommended.dictionaries_by_class);
+            profile.as_bytes()
+        }
         _ => recommended.profile.as_bytes(),
     };
     if let Some(folder) = &folder {
@@ -177,10 +181,10 @@ fn write(arguments: &EvaluateArguments, evaluation: &Evaluation) -> Result<(), F
             let place = Place::File(folder.join(format.file_name));
             write_whole(&place, (format.render)(evaluation).as_bytes())?;
         }
-        write_profile(evaluation, profile, &folder.join(PROFILE_FILE))?;
+        write_profile(&dictionaries, profile, &folder.join(PROFILE_FILE))?;
     }
     if let Some(path) = &arguments.profile {
-        write_profile(evaluation, profile, path)?;
+        write_profile(&dictionaries, profile, path)?;
     }
     let json_place = arguments.json.as_deref().map(Place::of);
     if let Some(place) = &json_place {
@@ -198,14 +202,15 @@ fn write(arguments: &EvaluateArguments, evaluation: &Evaluation) -> Result<(), F
     write_whole(&Place::Stdout, terminal::render(evaluation, &options).as_bytes())
 }
 
-/// Writes a profile, after the dictionaries that it may name, which lie beside it.
-fn write_profile(evaluation: &Evaluation, profile: &[u8], path: &Path) -> Result<(), Failure> {
+/// Writes a profile, after the dictionaries that it names, which lie beside it.
+fn write_profile(
+    dictionaries: &[&DictionaryFile],
+    profile: &[u8],
+    path: &Path,
+) -> Result<(), Failure> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    for dictionary in &evaluation.recommended.dictionaries {
-        let name = dictionary.file_name.as_bytes();
-        if profile.windows(name.len()).any(|window| window == name) {
-            write_whole(&Place::File(folder.join(&dictionary.file_name)), &dictionary.bytes)?;
-        }
+    for dictionary in dictionaries {
+        write_whole(&Place::File(folder.join(&dictionary.file_name)), &dictionary.bytes)?;
     }
     write_whole(&Place::File(path.to_owned()), profile)
 }

@@ -18,9 +18,9 @@ pub struct CodecId(pub u8);
 pub enum DictionaryUse {
     /// The codec has no dictionaries.
     None,
-    /// The codec takes a dictionary on its high levels only (LZ4).
+    /// The codec takes raw content, on its high levels only (LZ4).
     HighLevels,
-    /// The codec takes a dictionary on every level.
+    /// The codec takes a dictionary on every level, in zstd's own format with its entropy tables.
     EveryLevel,
 }
 

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use cinch_core::codec::DictionaryUse;
 use cinch_core::dictionary::Dictionary;
 use cinch_core::document::Document;
 use cinch_core::encoding::{Encoding, Engine};
@@ -92,7 +93,6 @@ fn is_verbatim(encoding: &Encoding) -> bool {
 }
 
 fn may_take(candidate: &Candidate) -> bool {
-    use cinch_core::codec::DictionaryUse;
     let takes = candidate.codec.codec.info().dictionary_use != DictionaryUse::None;
     takes
         && (is_verbatim(candidate.encoding)
@@ -115,9 +115,12 @@ fn with_dictionary(takers: &[&Candidate], bytes: usize, trained: &Trained) -> Ve
     takers
         .iter()
         .filter_map(|&taker| {
-            let is_zstd = taker.codec.name().starts_with("zstd");
-            let learned = if is_zstd { Some(Arc::clone(&own)) } else { raw.clone() };
-            let candidate = Candidate { learned: Some(learned?), ..taker.clone() };
+            let learned = match taker.codec.codec.info().dictionary_use {
+                DictionaryUse::EveryLevel => Arc::clone(&own),
+                DictionaryUse::HighLevels => raw.clone()?,
+                DictionaryUse::None => return None,
+            };
+            let candidate = Candidate { learned: Some(learned), ..taker.clone() };
             candidate.is_possible().then_some(candidate)
         })
         .collect()

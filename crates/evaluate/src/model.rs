@@ -255,10 +255,12 @@ pub struct Recommendation {
     pub profile_by_class: Option<String>,
     /// The files that profiles name beside themselves.
     pub dictionaries: Vec<DictionaryFile>,
+    /// The further dictionaries that the profile by class names.
+    pub dictionaries_by_class: Vec<DictionaryFile>,
 }
 
 /// A dictionary that a profile names.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DictionaryFile {
     /// The file's name, beside the profile.

@@ -69,20 +69,4 @@ mod tests {
             }
         }
     }
-
-    /// Writes every file of every example to a folder, to look at them: `cargo test -p
-    /// cinch-evaluate examples_to_look_at -- --ignored`.
-    #[test]
-    #[ignore = "it only writes files for people to look at"]
-    fn examples_to_look_at() {
-        for (index, evaluation) in example::all().iter().enumerate() {
-            let folder = std::env::temp_dir().join(format!("cinch-examples/{index}"));
-            std::fs::create_dir_all(&folder).unwrap();
-            for format in REPORT_FORMATS {
-                std::fs::write(folder.join(format.file_name), (format.render)(evaluation)).unwrap();
-            }
-            let text = terminal::render(evaluation, &terminal::TerminalOptions::default());
-            std::fs::write(folder.join("terminal.txt"), text).unwrap();
-        }
-    }
 }

@@ -129,15 +129,16 @@ fn recommendation(measured: &Measured<'_>, classes: &[Class]) -> Recommendation 
         profile.min_size_bytes = profile.min_size_bytes.max(bytes as usize);
     }
     let text = profile.to_toml(file_name);
-    let mut dictionaries: Vec<DictionaryFile> =
+    let dictionaries: Vec<DictionaryFile> =
         profile.dictionaries().map(|dictionary| dictionary_file(dictionary)).collect();
     by_class.rules = rules(measured, classes, &candidate);
     let has_rules = !by_class.rules.is_empty();
-    for dictionary in by_class.dictionaries() {
-        if !dictionaries.iter().any(|known| known.file_name == file_name(dictionary)) {
-            dictionaries.push(dictionary_file(dictionary));
-        }
-    }
+    let is_further = |file: &DictionaryFile| !dictionaries.contains(file);
+    let dictionaries_by_class: Vec<DictionaryFile> = by_class
+        .dictionaries()
+        .map(|dictionary| dictionary_file(dictionary))
+        .filter(is_further)
+        .collect();
     let Reference { name: full_name, encoding, codec, level } = reference(&candidate);
     Recommendation {
         fidelity: candidate.encoding.fidelity.name().to_owned(),
@@ -155,6 +156,7 @@ fn recommendation(measured: &Measured<'_>, classes: &[Class]) -> Recommendation 
         profile: text,
         profile_by_class: has_rules.then(|| by_class.to_toml(file_name)),
         dictionaries,
+        dictionaries_by_class,
     }
 }
 

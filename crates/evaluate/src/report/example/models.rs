@@ -75,6 +75,7 @@ pub(super) fn recommendation() -> Recommendation {
             sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
             bytes: vec![0; 16],
         }],
+        dictionaries_by_class: Vec::new(),
     }
 }
 
