@@ -317,8 +317,9 @@ pub fn decide(
     };
     let ties = tied(goal.tie);
     let winner = preferred(&ties);
-    let is_borderline =
-        [goal.tie - BORDER, goal.tie + BORDER].into_iter().any(|bound| preferred(&tied(bound)) != winner);
+    let is_borderline = [goal.tie - BORDER, goal.tie + BORDER]
+        .into_iter()
+        .any(|bound| preferred(&tied(bound)) != winner);
     let mut ranked: Vec<usize> = scored.into_iter().map(|(index, _)| index).collect();
     ranked.sort_by_key(|&index| Some(index) != winner);
     Decision { ranked, ties, is_borderline }

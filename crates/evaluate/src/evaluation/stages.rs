@@ -189,8 +189,7 @@ impl Measured<'_> {
         turns.look(|index, quiet| {
             times[index] = figures(&self.all[index], quiet, from);
         });
-        let sheet =
-            Sheet::new(self.corpus, &sample, &self.all, best, |index| times[index].take());
+        let sheet = Sheet::new(self.corpus, &sample, &self.all, best, |index| times[index].take());
         let score = |index: usize| sheet.score(index, goal).unwrap_or(f64::INFINITY);
         best.sort_by(|&a, &b| score(a).total_cmp(&score(b)));
         ranked
@@ -388,9 +387,8 @@ impl Measured<'_> {
         turns.look(|index, quiet| {
             times[index] = figures(&self.all[index], quiet, setting.from);
         });
-        self.reported = Sheet::new(self.corpus, report, &self.all, &self.timed, |index| {
-            times[index].take()
-        });
+        self.reported =
+            Sheet::new(self.corpus, report, &self.all, &self.timed, |index| times[index].take());
         self.counts.unsteadiness = self.counts.unsteadiness.max(turns.unsteadiness());
         let all = &mut self.all;
         let seconds = turns.finish(|index, times, calls, memory| {

@@ -223,7 +223,9 @@ impl Turn {
     fn life_rounds(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
         let ends = self.lives.iter().skip(1).map(|&(_, start)| start).chain([self.rounds()]);
         let lives = self.lives.iter().zip(ends);
-        lives.map(|(&(life, start), end)| (life, start..end)).filter(|(_, rounds)| !rounds.is_empty())
+        lives
+            .map(|(&(life, start), end)| (life, start..end))
+            .filter(|(_, rounds)| !rounds.is_empty())
     }
 
     /// The logarithm of the total time in each life.
@@ -250,7 +252,11 @@ impl Turn {
         }
         let times = |times: &Times| Times {
             payload: times.payload,
-            rounds: kept.iter().flat_map(|(_, range)| &times.rounds[range.clone()]).copied().collect(),
+            rounds: kept
+                .iter()
+                .flat_map(|(_, range)| &times.rounds[range.clone()])
+                .copied()
+                .collect(),
         };
         Quiet { times: self.times.iter().map(times).collect(), lives: totals }
     }
