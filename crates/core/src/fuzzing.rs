@@ -255,7 +255,7 @@ fn pick<T>(rows: &'static [T], byte: u8) -> &'static T {
 
 fn engine_of(encoding: &Encoding) -> Option<&'static dyn DocumentEncoding> {
     match encoding.engine {
-        Engine::Verbatim => None,
+        Engine::Verbatim | Engine::Text(_) => None,
         Engine::Document(engine) => Some(engine),
     }
 }
