@@ -193,9 +193,14 @@ fn gather(samples: &[&[u8]]) -> (Vec<u8>, Vec<usize>) {
 fn write_id(bytes: &mut [u8]) {
     if let Some(id) = bytes.get_mut(ID_OFFSET..ID_OFFSET + 4) {
         id.fill(0);
-        let id = ID_MIN + xxh3_64(bytes) % (ID_END - ID_MIN);
-        bytes[ID_OFFSET..ID_OFFSET + 4].copy_from_slice(&(id as u32).to_le_bytes());
+        let id = dictionary_id(bytes);
+        bytes[ID_OFFSET..ID_OFFSET + 4].copy_from_slice(&id.to_le_bytes());
     }
+}
+
+/// An id that is made of content, outside what RFC 8878 reserves.
+pub(crate) fn dictionary_id(content: &[u8]) -> u32 {
+    (ID_MIN + xxh3_64(content) % (ID_END - ID_MIN)) as u32
 }
 
 #[cfg(test)]
