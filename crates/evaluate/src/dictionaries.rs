@@ -142,8 +142,7 @@ fn with_model(codec_part: &Dictionary, model: &[u8]) -> Option<Arc<Dictionary>> 
 fn may_take(candidate: &Candidate) -> bool {
     let takes = candidate.codec.codec.info().dictionary_use != DictionaryUse::None;
     takes
-        && (is_main(candidate.encoding)
-            || OTHER_ENCODINGS_LEVELS.contains(&candidate.codec.level))
+        && (is_main(candidate.encoding) || OTHER_ENCODINGS_LEVELS.contains(&candidate.codec.level))
 }
 
 /// The candidates with the dictionary in the form that their codec takes, where it takes it.
