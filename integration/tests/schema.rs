@@ -140,7 +140,7 @@ fn the_figures_of_a_trial_agree_with_each_other() {
             assert!(figure(trial, "memory_bytes") > 0.0, "{name} holds no memory");
         }
         let expected = match trial["encoding"].as_str().unwrap() {
-            "verbatim" => "bytes",
+            "verbatim" | "columnar" => "bytes",
             "json" | "json-simd" => "value+text",
             _ => "value",
         };
