@@ -19,7 +19,7 @@ use crate::corpus::Corpus;
 use crate::groups::Groups;
 use crate::train::{
     DICTIONARY_BYTES, SAMPLE_BYTES_FACTOR, TRAIN_BYTES_MAX, TrainError, Trained, dictionary_id,
-    train,
+    train, usable_bytes,
 };
 
 /// The level that dictionaries are trained for: what most services use.
@@ -81,8 +81,7 @@ pub fn learn(
         found.seconds += start.elapsed().as_secs_f64();
         let samples = encoded(corpus, training, encoding, model.as_deref());
         let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
-        let sample_bytes: usize = samples.iter().map(|sample| sample.len()).sum();
-        for bytes in sizes(sample_bytes, is_main(encoding)) {
+        for bytes in sizes(usable_bytes(&samples), is_main(encoding)) {
             match train(&samples, bytes, TRAIN_LEVEL) {
                 Ok(trained) => {
                     found.seconds += trained.build_seconds;
