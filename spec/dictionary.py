@@ -11,7 +11,7 @@ from problem import corrupt
 from varint import read_varint
 from xxh64 import xxh64
 
-FILE_MAGIC = b"cinchdi\x01"
+FILE_MAGIC, VERSION = b"cinchdi", 1
 ZSTD_MAGIC = b"\x37\xa4\x30\xec"
 ID_MIN, ID_END = 1 << 15, 1 << 31
 BYTES_MIN, BYTES_MAX = 8, 16 << 20
@@ -42,7 +42,9 @@ def read_dictionary(content):
 
 def read_file(content):
     """A file of our own format."""
-    at = len(FILE_MAGIC) + 4
+    if content[len(FILE_MAGIC)] != VERSION:
+        raise corrupt("a dictionary file of another version")
+    at = len(FILE_MAGIC) + 5
     end = len(content) - SHA256_BYTES
     if end < at or hashlib.sha256(content[:end]).digest() != content[end:]:
         raise corrupt("a dictionary that is cut short or damaged")
