@@ -36,9 +36,10 @@ pub struct DictionaryParts {
     pub description: String,
 }
 
-/// Whether bytes are meant as a file of this format.
+/// Whether bytes are meant as a file of this format, of whatever version: those of a later one must
+/// not be taken for raw content.
 pub(super) fn is_file(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC)
+    bytes.starts_with(&MAGIC[..MAGIC.len() - 1])
 }
 
 /// The error for a file that breaks the rules.
@@ -67,6 +68,9 @@ pub fn write_file(id: u32, codec: &[u8], model: Option<&[u8]>, description: &str
 
 /// Reads a file whose start is that of one.
 pub(super) fn read(bytes: &[u8]) -> Result<DictionaryParts, DictionaryError> {
+    if !bytes.starts_with(MAGIC) {
+        return Err(damaged_file("it is of another version"));
+    }
     let header = MAGIC.len() + 4;
     let end = bytes.len().checked_sub(SHA256_BYTES).filter(|&end| end >= header);
     let end = end.ok_or(damaged_file("it is cut short"))?;
@@ -133,7 +137,7 @@ mod tests {
     #[test]
     fn any_change_is_an_error() {
         let file = write_file(40_000, b"content of a codec", Some(&[1, 1]), "{}");
-        for at in MAGIC.len()..file.len() {
+        for at in MAGIC.len() - 1..file.len() {
             let mut changed = file.clone();
             changed[at] ^= 1;
             let error = Dictionary::new(changed).unwrap_err();

@@ -36,8 +36,9 @@ struct Place {
     lengths: Small,
     /// Where the texts continue.
     texts: usize,
-    /// Where its number columns begin in the list of all.
+    /// Where its number columns begin in the list of all, and how many it has.
     columns: u32,
+    column_count: u32,
 }
 
 /// Where a column of small numbers continues.
@@ -271,6 +272,9 @@ impl Decoder {
                     _ => {}
                 }
             }
+            let columns_end = self.columns.len() as u32;
+            let place = self.place(slot);
+            place.column_count = columns_end - place.columns;
             let start = self.stack.len();
             let content = &self.model.slots[at];
             let places = &self.places;
@@ -427,13 +431,13 @@ impl Decoder {
                 in_affixes(affixes, out, |out| out.extend_from_slice(text));
             }
             Variant::Number(affixes, form, _) => {
-                let column = column(&mut self.columns, place.columns, slot, symbol)?;
+                let column = column(&mut self.columns, place, symbol)?;
                 let value = *self.numbers.get(column.at).ok_or(super::END)?;
                 column.at += 1;
                 in_affixes(affixes, out, |out| form.write(value, out));
             }
             Variant::Bytes(affixes, kind) => {
-                let column = column(&mut self.columns, place.columns, slot, symbol)?;
+                let column = column(&mut self.columns, place, symbol)?;
                 let mut cursor = Cursor::at_offset(bytes, column.at);
                 let value = cursor.take(kind.bytes.into())?;
                 column.at = cursor.at();
@@ -468,19 +472,24 @@ fn in_affixes(affixes: &Affixes, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<
     out.extend_from_slice(&affixes.suffix);
 }
 
-/// The column of a variant: those of a slot stand one after the other.
+/// A slot of more number columns is searched by halves, as all of them may be asked for in turn.
+const COLUMNS_IN_TURN: usize = 8;
+
+/// The column of a variant: those of a slot stand one after the other, in rising order.
 #[inline]
-fn column(
-    columns: &mut [Column],
-    first: u32,
-    slot: SlotId,
+fn column<'a>(
+    columns: &'a mut [Column],
+    place: &Place,
     variant: u32,
-) -> Result<&mut Column, Corrupt> {
-    columns[first as usize..]
-        .iter_mut()
-        .take_while(|column| column.slot == slot)
-        .find(|column| column.variant == variant)
-        .ok_or(super::END)
+) -> Result<&'a mut Column, Corrupt> {
+    let first = place.columns as usize;
+    let columns = columns.get_mut(first..first + place.column_count as usize).ok_or(super::END)?;
+    let found = if columns.len() > COLUMNS_IN_TURN {
+        columns.binary_search_by_key(&variant, |column| column.variant).ok()
+    } else {
+        columns.iter().position(|column| column.variant == variant)
+    };
+    columns.get_mut(found.ok_or(super::END)?).ok_or(super::END)
 }
 
 impl Small {

@@ -163,8 +163,11 @@ pub(super) fn read(
                 last = last.wrapping_add(varint::unzigzag(varint::read(cursor)?));
                 *value = last;
             }
-            // A place beyond the list stands for 0: hostile, and harmless.
-            out.extend(cursor.take(count)?.iter().map(|&place| table[usize::from(place)]));
+            let places = cursor.take(count)?;
+            if places.iter().max().is_some_and(|&largest| usize::from(largest) >= different) {
+                return Err(Corrupt("a place beyond the table"));
+            }
+            out.extend(places.iter().map(|&place| table[usize::from(place)]));
         }
     }
     Ok(())

@@ -9,7 +9,9 @@
 use super::cursor::Cursor;
 use super::form::Form;
 use super::{Corrupt, TERMINATOR, varint};
-use crate::limits::{COLUMNAR_DEPTH_MAX, COLUMNAR_SLOTS_MAX, COLUMNAR_VARIANTS_MAX};
+use crate::limits::{
+    COLUMNAR_DEPTH_MAX, COLUMNAR_KEYS_MAX, COLUMNAR_SLOTS_MAX, COLUMNAR_VARIANTS_MAX,
+};
 
 /// More slots above each other than there may be.
 pub(super) const TOO_DEEP: Corrupt = Corrupt("values nest too deep");
@@ -153,9 +155,12 @@ pub struct Model {
     pub(super) slots: Vec<Slot>,
     /// Variants of all slots together.
     pub(super) variants: usize,
+    /// Keys of the lists of all objects together.
+    listed_keys: usize,
     /// How many slots, keys and variants there are without the additions of a payload.
     base: Vec<(usize, usize)>,
     base_variants: usize,
+    base_listed_keys: usize,
     /// The slots of the base that were added to.
     touched: Vec<SlotId>,
 }
@@ -166,8 +171,10 @@ impl Model {
         Model {
             slots: vec![Slot::default()],
             variants: 0,
+            listed_keys: 0,
             base: vec![(0, 0)],
             base_variants: 0,
+            base_listed_keys: 0,
             touched: Vec::new(),
         }
     }
@@ -176,6 +183,7 @@ impl Model {
     pub(super) fn settle(&mut self) {
         self.base = self.slots.iter().map(|s| (s.variants.len(), s.children.len())).collect();
         self.base_variants = self.variants;
+        self.base_listed_keys = self.listed_keys;
         self.touched.clear();
     }
 
@@ -192,6 +200,7 @@ impl Model {
             content.positions.retain(|&position| (position as usize) < slots);
         }
         self.variants = self.base_variants;
+        self.listed_keys = self.base_listed_keys;
     }
 
     /// The slots of the base.
@@ -233,13 +242,29 @@ impl Model {
         Ok((children.len() - 1) as u32)
     }
 
-    /// Adds a variant to a slot, and the slot of the elements where it is its first array.
+    /// How many keys the lists have together with another of so many.
+    fn listed_keys_with(&self, keys: usize) -> Result<usize, Corrupt> {
+        let listed_keys = self.listed_keys.saturating_add(keys);
+        if listed_keys > COLUMNAR_KEYS_MAX {
+            return Err(Corrupt("too many keys in the lists of objects"));
+        }
+        Ok(listed_keys)
+    }
+
+    /// Adds a variant to a slot, and the slots of the elements of an array or tuple.
     pub(super) fn add_variant(&mut self, slot: SlotId, variant: Variant) -> Result<u32, Corrupt> {
         if self.variants >= COLUMNAR_VARIANTS_MAX {
             return Err(Corrupt("too many different variants"));
         }
         self.touch(slot);
-        if variant == Variant::Array && self.slots[slot as usize].element.is_none() {
+        if let Variant::Object(keys) = &variant {
+            self.listed_keys = self.listed_keys_with(keys.len())?;
+        }
+        if variant == Variant::Array {
+            // There is one column of lengths for each slot.
+            if self.slots[slot as usize].element.is_some() {
+                return Err(Corrupt("a second variant of arrays"));
+            }
             self.slots[slot as usize].element = Some(self.add_slot(slot)?);
         }
         if let Variant::Tuple(length) = variant {
@@ -394,8 +419,10 @@ impl Model {
         cursor: &mut Cursor<'_>,
     ) -> Result<Variant, Corrupt> {
         let same = varint::read_at_most(cursor, before.len(), "a key list that is too short")?;
-        let mut keys = before[..same].to_vec();
         let count = varint::read_at_most(cursor, cursor.left(), "more keys than bytes")?;
+        // A list of many keys can be copied with few bytes.
+        self.listed_keys_with(same + count)?;
+        let mut keys = before[..same].to_vec();
         for _ in 0..count {
             let known = self.slots[slot as usize].children.len();
             match varint::read_at_most(cursor, known, "an unknown key")? {

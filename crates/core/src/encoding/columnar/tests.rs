@@ -313,6 +313,72 @@ fn a_few_bytes_do_not_become_many_values() {
     assert_eq!(out, b"[1,1,1]");
 }
 
+/// An encoded form whose root has these variants and nothing below them, and what follows.
+fn with_root(variants: &[u8], rest: &[u8]) -> Vec<u8> {
+    let mut encoded = vec![0x80];
+    super::varint::write(variants.len() as u64 + 2, &mut encoded);
+    encoded.extend([1, 0]);
+    [&encoded[..], variants, rest].concat()
+}
+
+#[test]
+fn a_few_bytes_do_not_become_many_keys() {
+    let mut decoder = contexts(None).1;
+    // A list of 2^11 keys, then lists that are copies of it: 2^20 keys in all, or as many more.
+    let of_lists = |lists: u16| {
+        let mut variants = vec![];
+        super::varint::write(u64::from(lists), &mut variants);
+        variants.extend([4, 0, 0x80, 0x10, 0, 0]);
+        variants.extend([1; 2047]);
+        for _ in 1..lists {
+            variants.extend([4, 0x80, 0x10, 0]);
+        }
+        variants.extend([1, 12]);
+        // The root is the object with the first list, whose keys are all null.
+        with_root(&variants, &[0])
+    };
+    let text = format!("{{{}}}", ["\"\":null"; 2048].join(","));
+    let mut out = Vec::new();
+    assert_eq!(decoder.decode(&of_lists(512), text.len(), &mut out), Ok(()));
+    assert!(out == text.as_bytes());
+    let result = decoder.decode(&of_lists(513), text.len(), &mut Vec::new());
+    assert_eq!(result, Err(Corrupt("too many keys in the lists of objects")));
+}
+
+#[test]
+fn what_could_be_read_in_two_ways_is_refused() {
+    let mut decoder = contexts(None).1;
+    let arrays = with_root(&[2, 5, 5, 1, 12], &[0, 1]);
+    let result = decoder.decode(&arrays, 6, &mut Vec::new());
+    assert_eq!(result, Err(Corrupt("a second variant of arrays")));
+    // Eight integers by a table of two, of which the last has a third.
+    let table = |last: u8| {
+        let numbers = [0x20, 1, 2, 2, 0, 1, 0, 1, 0, 1, 0, last];
+        with_root(&[1, 5, 1, 6, 0, 0], &[&[8][..], &numbers].concat())
+    };
+    let mut out = Vec::new();
+    assert_eq!(decoder.decode(&table(1), 17, &mut out), Ok(()));
+    assert_eq!(out, b"[1,2,1,2,1,2,1,2]");
+    let result = decoder.decode(&table(2), 17, &mut Vec::new());
+    assert_eq!(result, Err(Corrupt("a place beyond the table")));
+}
+
+#[test]
+fn a_slot_may_have_many_columns_of_numbers() {
+    let mut decoder = contexts(None).1;
+    // Twelve forms, and a value of each in the opposite order.
+    let forms: Vec<u8> = (0x10..0x1C).flat_map(|code| [6, code, 0]).collect();
+    let variants = [&[1, 5, 12][..], &forms].concat();
+    let symbols: Vec<u8> = (0..12).rev().collect();
+    let numbers: Vec<u8> = (1..=12).map(|value| 2 * value).collect();
+    let encoded = with_root(&variants, &[&[12, 0][..], &symbols, &numbers].concat());
+    let texts: Vec<String> = (1..=12).rev().map(|n| format!("0.{n:0>n$}")).collect();
+    let text = format!("[{}]", texts.join(","));
+    let mut out = Vec::new();
+    assert_eq!(decoder.decode(&encoded, text.len(), &mut out), Ok(()));
+    assert_eq!(String::from_utf8_lossy(&out), text);
+}
+
 fn value() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         Just("null".to_owned()),
