@@ -36,6 +36,11 @@ pub const COLUMNAR_SLOTS_MAX: usize = 16 << 10;
 /// `WIRE`. The most variants of all slots of a columnar payload and its dictionary together.
 pub const COLUMNAR_VARIANTS_MAX: usize = 64 << 10;
 
+/// `WIRE`. The most keys in the key lists of all objects' variants of a columnar payload and its
+/// dictionary together. A list repeats the one before in three bytes, so that without a limit a
+/// few hundred kilobytes would become gigabytes.
+pub const COLUMNAR_KEYS_MAX: usize = 1 << 20;
+
 const _: () = assert!(PAYLOAD_BYTES_MAX as u64 <= ENVELOPE_PAYLOAD_BYTES_MAX);
 // A document's text holds a copy of the input and every unescaped string, under 32-bit offsets.
 const _: () = assert!((PAYLOAD_BYTES_MAX as u64) * 2 <= u32::MAX as u64);

@@ -9,7 +9,9 @@
 use super::cursor::Cursor;
 use super::form::Form;
 use super::{Corrupt, TERMINATOR, varint};
-use crate::limits::{COLUMNAR_DEPTH_MAX, COLUMNAR_SLOTS_MAX, COLUMNAR_VARIANTS_MAX};
+use crate::limits::{
+    COLUMNAR_DEPTH_MAX, COLUMNAR_KEYS_MAX, COLUMNAR_SLOTS_MAX, COLUMNAR_VARIANTS_MAX,
+};
 
 /// More slots above each other than there may be.
 pub(super) const TOO_DEEP: Corrupt = Corrupt("values nest too deep");
@@ -35,6 +37,20 @@ pub(super) enum Variant {
     /// An array of so many elements that each have a slot of their own: a pair of coordinates, or
     /// a record without keys.
     Tuple(u32),
+}
+
+impl Variant {
+    /// What it holds beside itself, in bytes.
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Variant::Constant(text) => text.len(),
+            Variant::Text(affixes) | Variant::Number(affixes, ..) | Variant::Bytes(affixes, _) => {
+                affixes.prefix.len() + affixes.suffix.len()
+            }
+            Variant::Object(keys) => keys.len() * size_of::<u32>(),
+            Variant::Array | Variant::Tuple(_) => 0,
+        }
+    }
 }
 
 /// What stands before and after the part of a value that differs.
@@ -98,10 +114,18 @@ pub(super) struct Slot {
     pub(super) element: Option<SlotId>,
     /// The slots of the elements of its tuples, by their place.
     pub(super) positions: Vec<SlotId>,
+    /// The lengths of its tuples and their variants, which are few where the variants are many.
+    pub(super) tuples: Vec<(u32, u32)>,
     pub(super) depth: u32,
 }
 
 impl Slot {
+    /// The variant of the tuples of this length.
+    pub(super) fn tuple(&self, length: u32) -> Option<u32> {
+        let found = self.tuples.iter().find(|(known, _)| *known == length);
+        found.map(|&(_, variant)| variant)
+    }
+
     /// All slots right below, in the order of the format.
     pub(super) fn below(&self) -> impl Iterator<Item = SlotId> + '_ {
         let children = self.children.iter().map(|child| child.slot);
@@ -153,9 +177,12 @@ pub struct Model {
     pub(super) slots: Vec<Slot>,
     /// Variants of all slots together.
     pub(super) variants: usize,
+    /// Keys of all key lists together.
+    keys: usize,
     /// How many slots, keys and variants there are without the additions of a payload.
     base: Vec<(usize, usize)>,
     base_variants: usize,
+    base_keys: usize,
     /// The slots of the base that were added to.
     touched: Vec<SlotId>,
 }
@@ -166,8 +193,10 @@ impl Model {
         Model {
             slots: vec![Slot::default()],
             variants: 0,
+            keys: 0,
             base: vec![(0, 0)],
             base_variants: 0,
+            base_keys: 0,
             touched: Vec::new(),
         }
     }
@@ -176,6 +205,7 @@ impl Model {
     pub(super) fn settle(&mut self) {
         self.base = self.slots.iter().map(|s| (s.variants.len(), s.children.len())).collect();
         self.base_variants = self.variants;
+        self.base_keys = self.keys;
         self.touched.clear();
     }
 
@@ -190,8 +220,26 @@ impl Model {
             content.children.truncate(children);
             content.element = content.element.filter(|&element| (element as usize) < slots);
             content.positions.retain(|&position| (position as usize) < slots);
+            content.tuples.retain(|&(_, variant)| (variant as usize) < variants);
         }
         self.variants = self.base_variants;
+        self.keys = self.base_keys;
+    }
+
+    /// What it holds, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let of_slot = |slot: &Slot| {
+            slot.variants.capacity() * size_of::<Variant>()
+                + slot.variants.iter().map(Variant::memory_bytes).sum::<usize>()
+                + slot.children.capacity() * size_of::<Child>()
+                + slot.children.iter().map(|child| child.label.len()).sum::<usize>()
+                + slot.positions.capacity() * size_of::<SlotId>()
+                + slot.tuples.capacity() * size_of::<(u32, u32)>()
+        };
+        self.slots.capacity() * size_of::<Slot>()
+            + self.slots.iter().map(of_slot).sum::<usize>()
+            + self.base.capacity() * size_of::<(usize, usize)>()
+            + self.touched.capacity() * size_of::<SlotId>()
     }
 
     /// The slots of the base.
@@ -239,14 +287,31 @@ impl Model {
             return Err(Corrupt("too many different variants"));
         }
         self.touch(slot);
-        if variant == Variant::Array && self.slots[slot as usize].element.is_none() {
-            self.slots[slot as usize].element = Some(self.add_slot(slot)?);
-        }
-        if let Variant::Tuple(length) = variant {
-            while self.slots[slot as usize].positions.len() < length as usize {
-                let position = self.add_slot(slot)?;
-                self.slots[slot as usize].positions.push(position);
+        match &variant {
+            Variant::Object(keys) => {
+                self.keys = self.keys.saturating_add(keys.len());
+                if self.keys > COLUMNAR_KEYS_MAX {
+                    return Err(Corrupt("too many keys in key lists"));
+                }
             }
+            Variant::Array => {
+                // The lengths of the arrays of a slot are one column.
+                if self.slots[slot as usize].element.is_some() {
+                    return Err(Corrupt("a slot with two variants of arrays"));
+                }
+                self.slots[slot as usize].element = Some(self.add_slot(slot)?);
+            }
+            &Variant::Tuple(length) => {
+                while self.slots[slot as usize].positions.len() < length as usize {
+                    let position = self.add_slot(slot)?;
+                    self.slots[slot as usize].positions.push(position);
+                }
+                let content = &mut self.slots[slot as usize];
+                if content.tuple(length).is_none() {
+                    content.tuples.push((length, content.variants.len() as u32));
+                }
+            }
+            _ => {}
         }
         self.variants += 1;
         let variants = &mut self.slots[slot as usize].variants;
