@@ -257,6 +257,24 @@ fn a_model_holds_only_what_enough_entities_had() {
 }
 
 #[test]
+fn a_model_of_more_than_it_holds_keeps_keys_and_gives_up_constants() {
+    // Thirteen kinds of payloads with a thousand keys, each of which has six values.
+    let payload = |kind: usize, entity: usize| {
+        let member = |key: usize| format!("\"{kind}.{key}\":\"value {}\"", (key + entity) % 6);
+        let members: Vec<String> = (0..1_000).map(member).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let kinds = (0..13).flat_map(|kind| (0..24).map(move |entity| payload(kind, entity)));
+    let payloads: Vec<String> = kinds.collect();
+    let model = learned(&payloads, 2).unwrap();
+    let mut contexts = contexts(Some(&model));
+    for payload in payloads.iter().step_by(11) {
+        let encoded = round_trip(&mut contexts, payload.as_bytes()).unwrap();
+        assert!(encoded.len() * 3 < payload.len() * 2, "{} of {}", encoded.len(), payload.len());
+    }
+}
+
+#[test]
 fn the_same_payloads_give_the_same_model_and_the_same_bytes() {
     let orders = orders(200);
     let model = learned(&orders, 5);
