@@ -191,6 +191,9 @@ pub trait TextDecoder: Send {
         text_bytes: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError>;
+
+    /// What it holds, in bytes: the dictionary's part and the buffers that it keeps.
+    fn memory_bytes(&self) -> usize;
 }
 
 mod bson;
@@ -328,3 +331,6 @@ pub fn encoding_named(name: &str) -> Option<&'static Encoding> {
 pub fn encoding_of(id: EncodingId) -> Option<&'static Encoding> {
     ENCODINGS.iter().find(|encoding| encoding.id == id)
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,6 +107,10 @@ impl TextDecoder for Decoder {
         let body = |Corrupt(what)| DecodeError::Body { encoding: "columnar", what };
         Decoder::decode(self, bytes, text_bytes, out).map_err(body)
     }
+
+    fn memory_bytes(&self) -> usize {
+        Decoder::memory_bytes(self)
+    }
 }
 
 #[cfg(test)]

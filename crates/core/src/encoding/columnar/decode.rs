@@ -36,9 +36,8 @@ struct Place {
     lengths: Small,
     /// Where the texts continue.
     texts: usize,
-    /// Where its number columns begin in the list of all, and how many it has.
-    columns: u32,
-    column_count: u32,
+    /// Where its number columns begin and end in the list of all.
+    columns: (u32, u32),
 }
 
 /// Where a column of small numbers continues.
@@ -136,6 +135,17 @@ impl Decoder {
         if out.len() == limit { Ok(()) } else { Err(Corrupt("a text of another length")) }
     }
 
+    /// What it holds, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.model.memory_bytes()
+            + self.places.capacity() * size_of::<Place>()
+            + (self.order.capacity() + self.stack.capacity()) * size_of::<SlotId>()
+            + self.counts.capacity() * size_of::<u32>()
+            + self.numbers.capacity() * size_of::<i64>()
+            + self.columns.capacity() * size_of::<Column>()
+            + self.frames.capacity() * size_of::<Frame>()
+    }
+
     /// Forgets the last payload.
     fn reset(&mut self) {
         self.model.reset();
@@ -211,7 +221,7 @@ impl Decoder {
                     self.place(slot).symbols = symbols;
                 }
             }
-            self.place(slot).columns = self.columns.len() as u32;
+            let first_column = self.columns.len() as u32;
             for variant in 0..variants {
                 let times = self.counts[variant];
                 if times == 0 {
@@ -272,9 +282,7 @@ impl Decoder {
                     _ => {}
                 }
             }
-            let columns_end = self.columns.len() as u32;
-            let place = self.place(slot);
-            place.column_count = columns_end - place.columns;
+            self.place(slot).columns = (first_column, self.columns.len() as u32);
             let start = self.stack.len();
             let content = &self.model.slots[at];
             let places = &self.places;
@@ -431,13 +439,13 @@ impl Decoder {
                 in_affixes(affixes, out, |out| out.extend_from_slice(text));
             }
             Variant::Number(affixes, form, _) => {
-                let column = column(&mut self.columns, place, symbol)?;
+                let column = column(&mut self.columns, place.columns, symbol)?;
                 let value = *self.numbers.get(column.at).ok_or(super::END)?;
                 column.at += 1;
                 in_affixes(affixes, out, |out| form.write(value, out));
             }
             Variant::Bytes(affixes, kind) => {
-                let column = column(&mut self.columns, place, symbol)?;
+                let column = column(&mut self.columns, place.columns, symbol)?;
                 let mut cursor = Cursor::at_offset(bytes, column.at);
                 let value = cursor.take(kind.bytes.into())?;
                 column.at = cursor.at();
@@ -472,24 +480,17 @@ fn in_affixes(affixes: &Affixes, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<
     out.extend_from_slice(&affixes.suffix);
 }
 
-/// A slot of more number columns is searched by halves, as all of them may be asked for in turn.
-const COLUMNS_IN_TURN: usize = 8;
-
-/// The column of a variant: those of a slot stand one after the other, in rising order.
+/// The column of a variant among those of its slot, which stand in the order of their variants:
+/// there may be thousands, and each value looks for its own.
 #[inline]
-fn column<'a>(
-    columns: &'a mut [Column],
-    place: &Place,
+fn column(
+    columns: &mut [Column],
+    (first, end): (u32, u32),
     variant: u32,
-) -> Result<&'a mut Column, Corrupt> {
-    let first = place.columns as usize;
-    let columns = columns.get_mut(first..first + place.column_count as usize).ok_or(super::END)?;
-    let found = if columns.len() > COLUMNS_IN_TURN {
-        columns.binary_search_by_key(&variant, |column| column.variant).ok()
-    } else {
-        columns.iter().position(|column| column.variant == variant)
-    };
-    columns.get_mut(found.ok_or(super::END)?).ok_or(super::END)
+) -> Result<&mut Column, Corrupt> {
+    let of_slot = columns.get_mut(first as usize..end as usize).ok_or(super::END)?;
+    let found = of_slot.binary_search_by_key(&variant, |column| column.variant);
+    found.map(|at| &mut of_slot[at]).map_err(|_| super::END)
 }
 
 impl Small {

@@ -4,12 +4,15 @@
 //! and ends of texts. An entity is who or what payloads are about; the caller says which payload
 //! belongs to which.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
+use super::Corrupt;
 use super::choose::{self, common_form};
 use super::form::{Form, Number};
 use super::model::{Affixes, Model, Slot, SlotId, TUPLE_MAX, Variant};
 use super::walk::{Columns, Token};
+use crate::limits::COLUMNAR_VARIANTS_MAX;
 
 /// Fewer different texts than this become constants of one slot.
 const CONSTANTS_MAX: usize = 100;
@@ -163,7 +166,7 @@ impl Learner {
         }
     }
 
-    /// The model as bytes, or nothing if nothing is shared.
+    /// The model as bytes, or nothing if nothing is shared, or more than a model holds.
     fn finish(&self) -> Option<Vec<u8>> {
         if self.slots.is_empty() {
             return None;
@@ -172,7 +175,8 @@ impl Learner {
         // From the slots that were seen to those of the model.
         let mut stack: Vec<(SlotId, SlotId)> = vec![(0, 0)];
         while let Some((seen, slot)) = stack.pop() {
-            self.learn_slot(seen, slot, &mut learned, &mut stack);
+            // What does not fit must not stay in part: keys stand in the lists that name them.
+            self.learn_slot(seen, slot, &mut learned, &mut stack).ok()?;
         }
         if learned.slots.iter().any(|slot| slot.variants.is_empty()) {
             return None;
@@ -188,7 +192,7 @@ impl Learner {
         to: SlotId,
         learned: &mut Model,
         stack: &mut Vec<(SlotId, SlotId)>,
-    ) {
+    ) -> Result<(), Corrupt> {
         let seen = &self.slots[from as usize];
         let content = &self.model.slots[from as usize];
         let mut numbers: HashMap<u32, u32> = HashMap::new();
@@ -196,14 +200,13 @@ impl Learner {
         for keys in self.key_lists(seen, content) {
             let mut list = Vec::new();
             for key in keys {
-                let number = *numbers.entry(key).or_insert_with(|| {
+                if let Entry::Vacant(place) = numbers.entry(key) {
                     let child = &content.children[key as usize];
-                    let number = learned.add_child(to, child.key()).unwrap_or_default();
+                    let number = *place.insert(learned.add_child(to, child.key())?);
                     let below = learned.slots[to as usize].children[number as usize].slot;
                     stack.push((child.slot, below));
-                    number
-                });
-                list.push(number);
+                }
+                list.push(numbers[&key]);
             }
             variants.push(Variant::Object(list.into()));
         }
@@ -216,24 +219,28 @@ impl Learner {
         tuples.sort_by_key(|&(length, count)| (std::cmp::Reverse(count), length));
         variants.extend(tuples.iter().map(|&(length, _)| Variant::Tuple(length)));
         for variant in variants {
-            let _ = learned.add_variant(to, variant);
+            learned.add_variant(to, variant)?;
         }
         if seen.arrays.count >= self.entities_min
-            && learned.add_variant(to, Variant::Array).is_ok()
-            && let (Some(element), Some(below)) =
-                (content.element, learned.slots[to as usize].element)
+            && let Some(element) = content.element
         {
-            stack.push((element, below));
+            learned.add_variant(to, Variant::Array)?;
+            stack.extend(learned.slots[to as usize].element.map(|below| (element, below)));
         }
         let positions = learned.slots[to as usize].positions.clone();
         stack.extend(content.positions.iter().copied().zip(positions));
-        for variant in self.scalars(seen) {
-            let _ = learned.add_variant(to, variant);
+        // Half of the variants are kept for what objects and arrays need.
+        let scalars = self.scalars(seen);
+        if learned.variants + scalars.len() <= COLUMNAR_VARIANTS_MAX / 2 {
+            for variant in scalars {
+                learned.add_variant(to, variant)?;
+            }
         }
         if learned.slots[to as usize].variants.is_empty() {
             // Nothing is common here: any text may stand.
-            let _ = learned.add_variant(to, Variant::Text(Affixes::quotes()));
+            learned.add_variant(to, Variant::Text(Affixes::quotes()))?;
         }
+        Ok(())
     }
 
     /// The key lists that are common, without the keys that are not, the most frequent first.
@@ -308,17 +315,18 @@ impl Learner {
             .filter(|text| !texts_of_constants.contains(text))
             .take(SAMPLE_VALUES)
             .collect();
-        variants.extend(self.forms(&rest));
+        let last = |text: &[u8]| seen.texts.get(text).and_then(|(_, entities)| entities.last);
+        variants.extend(self.forms(&rest, last));
         variants
     }
 
-    /// The forms of values that are no constants.
-    fn forms(&self, values: &[&[u8]]) -> Vec<Variant> {
+    /// The forms of values that are no constants. `last` is the last entity that had a value: at
+    /// least as many entities as there are different ones stand behind a form.
+    fn forms(&self, values: &[&[u8]], last: impl Fn(&[u8]) -> Option<u32>) -> Vec<Variant> {
         let mut variants: Vec<Variant> = Vec::new();
         if values.is_empty() {
             return variants;
         }
-        let enough = |count: usize| count as u32 >= self.entities_min;
         let (strings, others): (Vec<&[u8]>, Vec<&[u8]>) =
             values.iter().partition(|text| text.first() == Some(&b'"'));
         let numbers: Vec<(usize, Number)> =
@@ -344,21 +352,22 @@ impl Learner {
             return variants;
         }
         let choice = choose::choose(&strings);
-        let mut counts = vec![0; choice.variants.len()];
-        for &variant in &choice.of_values {
-            counts[variant as usize] += 1;
+        let mut entities: Vec<HashSet<u32>> = vec![HashSet::new(); choice.variants.len()];
+        for (&variant, text) in choice.of_values.iter().zip(&strings) {
+            entities[variant as usize].extend(last(text));
         }
+        let enough = |entities: &HashSet<u32>| entities.len() as u32 >= self.entities_min;
         let mut needs_text = false;
-        for (variant, count) in choice.variants.into_iter().zip(counts) {
+        for (variant, entities) in choice.variants.into_iter().zip(&entities) {
             match variant {
-                Variant::Number(affixes, form, _) if enough(count) => {
+                Variant::Number(affixes, form, _) if enough(entities) => {
                     let parse = |text: &&&[u8]| form.parse(affixes.inner(text)?);
                     let mut integers: Vec<i64> =
                         strings.iter().filter_map(|text| parse(&text)).collect();
                     let base = base(&mut integers);
                     variants.push(Variant::Number(affixes, form, base));
                 }
-                Variant::Bytes(..) | Variant::Text(_) if enough(count) => variants.push(variant),
+                Variant::Bytes(..) | Variant::Text(_) if enough(entities) => variants.push(variant),
                 _ => needs_text = true,
             }
         }

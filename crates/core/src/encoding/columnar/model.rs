@@ -39,6 +39,20 @@ pub(super) enum Variant {
     Tuple(u32),
 }
 
+impl Variant {
+    /// What it holds beside itself, in bytes.
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Variant::Constant(text) => text.len(),
+            Variant::Text(affixes) | Variant::Number(affixes, ..) | Variant::Bytes(affixes, _) => {
+                affixes.prefix.len() + affixes.suffix.len()
+            }
+            Variant::Object(keys) => keys.len() * size_of::<u32>(),
+            Variant::Array | Variant::Tuple(_) => 0,
+        }
+    }
+}
+
 /// What stands before and after the part of a value that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Affixes {
@@ -100,10 +114,18 @@ pub(super) struct Slot {
     pub(super) element: Option<SlotId>,
     /// The slots of the elements of its tuples, by their place.
     pub(super) positions: Vec<SlotId>,
+    /// The lengths of its tuples and their variants, which are few where the variants are many.
+    pub(super) tuples: Vec<(u32, u32)>,
     pub(super) depth: u32,
 }
 
 impl Slot {
+    /// The variant of the tuples of this length.
+    pub(super) fn tuple(&self, length: u32) -> Option<u32> {
+        let found = self.tuples.iter().find(|(known, _)| *known == length);
+        found.map(|&(_, variant)| variant)
+    }
+
     /// All slots right below, in the order of the format.
     pub(super) fn below(&self) -> impl Iterator<Item = SlotId> + '_ {
         let children = self.children.iter().map(|child| child.slot);
@@ -198,9 +220,26 @@ impl Model {
             content.children.truncate(children);
             content.element = content.element.filter(|&element| (element as usize) < slots);
             content.positions.retain(|&position| (position as usize) < slots);
+            content.tuples.retain(|&(_, variant)| (variant as usize) < variants);
         }
         self.variants = self.base_variants;
         self.listed_keys = self.base_listed_keys;
+    }
+
+    /// What it holds, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let of_slot = |slot: &Slot| {
+            slot.variants.capacity() * size_of::<Variant>()
+                + slot.variants.iter().map(Variant::memory_bytes).sum::<usize>()
+                + slot.children.capacity() * size_of::<Child>()
+                + slot.children.iter().map(|child| child.label.len()).sum::<usize>()
+                + slot.positions.capacity() * size_of::<SlotId>()
+                + slot.tuples.capacity() * size_of::<(u32, u32)>()
+        };
+        self.slots.capacity() * size_of::<Slot>()
+            + self.slots.iter().map(of_slot).sum::<usize>()
+            + self.base.capacity() * size_of::<(usize, usize)>()
+            + self.touched.capacity() * size_of::<SlotId>()
     }
 
     /// The slots of the base.
@@ -257,21 +296,28 @@ impl Model {
             return Err(Corrupt("too many different variants"));
         }
         self.touch(slot);
-        if let Variant::Object(keys) = &variant {
-            self.listed_keys = self.listed_keys_with(keys.len())?;
-        }
-        if variant == Variant::Array {
-            // There is one column of lengths for each slot.
-            if self.slots[slot as usize].element.is_some() {
-                return Err(Corrupt("a second variant of arrays"));
+        match &variant {
+            Variant::Object(keys) => {
+                self.listed_keys = self.listed_keys_with(keys.len())?;
             }
-            self.slots[slot as usize].element = Some(self.add_slot(slot)?);
-        }
-        if let Variant::Tuple(length) = variant {
-            while self.slots[slot as usize].positions.len() < length as usize {
-                let position = self.add_slot(slot)?;
-                self.slots[slot as usize].positions.push(position);
+            Variant::Array => {
+                // The lengths of the arrays of a slot are one column.
+                if self.slots[slot as usize].element.is_some() {
+                    return Err(Corrupt("a slot with two variants of arrays"));
+                }
+                self.slots[slot as usize].element = Some(self.add_slot(slot)?);
             }
+            &Variant::Tuple(length) => {
+                while self.slots[slot as usize].positions.len() < length as usize {
+                    let position = self.add_slot(slot)?;
+                    self.slots[slot as usize].positions.push(position);
+                }
+                let content = &mut self.slots[slot as usize];
+                if content.tuple(length).is_none() {
+                    content.tuples.push((length, content.variants.len() as u32));
+                }
+            }
+            _ => {}
         }
         self.variants += 1;
         let variants = &mut self.slots[slot as usize].variants;

@@ -2,6 +2,7 @@
 //! as it was.
 
 use super::Corrupt;
+use crate::json::structure::HAS_ESCAPE;
 
 /// How a payload is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,11 +71,14 @@ impl Style {
         !self.colon_space && !self.comma_space && self.indent == Indent::OneLine
     }
 
-    /// The style that the start and end of a text suggest; whether all of it is of that style is
-    /// seen on the way.
-    pub(super) fn guess(text: &[u8]) -> Style {
-        let next = |offset: Option<usize>| offset.and_then(|offset| text.get(offset + 1)).copied();
-        let first = |byte: u8| next(outside_strings(text, byte));
+    /// The style that the first colon, the first comma and the end of a text suggest; whether all
+    /// of it is of that style is seen on the way. `index` is where something structures the text.
+    pub(super) fn guess(text: &[u8], index: &[u32]) -> Style {
+        let first = |byte: u8| {
+            let mut offsets = index.iter().map(|&entry| (entry & !HAS_ESCAPE) as usize);
+            let found = offsets.find(|&offset| text.get(offset) == Some(&byte))?;
+            text.get(found + 1).copied()
+        };
         let indent = match text {
             [b'{' | b'[', b'\n', rest @ ..] => {
                 let is_indented = |indent: &Indent| rest.starts_with(indent.unit());
@@ -136,23 +140,4 @@ impl Style {
             _ => self.is_line(space, depth),
         }
     }
-}
-
-/// Where a byte stands first outside strings, near the start.
-fn outside_strings(text: &[u8], wanted: u8) -> Option<usize> {
-    const NEAR: usize = 1 << 10;
-    let (mut in_string, mut is_escaped) = (false, false);
-    for (at, &byte) in text.iter().take(NEAR).enumerate() {
-        if is_escaped {
-            is_escaped = false;
-        } else if in_string {
-            is_escaped = byte == b'\\';
-            in_string = byte != b'"';
-        } else if byte == b'"' {
-            in_string = true;
-        } else if byte == wanted {
-            return Some(at);
-        }
-    }
-    None
 }

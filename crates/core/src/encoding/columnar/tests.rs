@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use super::model::Model;
 use super::{Corrupt, Decoder, Encoder, Refused, learn};
 
+mod hostile;
+
 fn contexts(model: Option<&[u8]>) -> (Encoder, Decoder) {
     let model = model.map_or_else(Model::new, |bytes| Model::read(bytes).unwrap());
     (Encoder::new(&model), Decoder::new(&model))
@@ -135,6 +137,10 @@ fn the_usual_styles_come_back_and_cost_nothing() {
             ("    ", ": ", ","),
             ("\t", ": ", ","),
         ] {
+            // The first comma or colon may stand behind a long string.
+            let late = format!("[\"{}\",{text}]", "x".repeat(5_000));
+            let late = laid_out(&late, indent, colon, comma);
+            round_trip(&mut contexts, late.as_bytes()).unwrap_or_else(|e| panic!("{e:?}: {text}"));
             let text = laid_out(text, indent, colon, comma);
             for text in [text.clone(), text + "\n"] {
                 let encoded = round_trip(&mut contexts, text.as_bytes())
@@ -237,11 +243,34 @@ fn a_model_holds_only_what_enough_entities_had() {
         orders.iter().enumerate().map(|(at, text)| (text.as_bytes(), at as u32)).collect();
     let repeated = "{\"id\":1,\"city\":\"Bob Example\",\"secret\":{\"x\":1}}";
     payloads.extend((0..200).map(|_| (repeated.as_bytes(), 1_000)));
+    // One entity in many texts that differ, where all others have the same one.
+    let notes: Vec<String> =
+        (0..20).map(|at| format!("{{\"note\":\"Eve Example {at} x\"}}")).collect();
+    payloads.extend((0..20).map(|entity| (&b"{\"note\":\"\"}"[..], entity)));
+    payloads.extend(notes.iter().map(|note| (note.as_bytes(), 1_001)));
     let model = learn(&payloads, 10).unwrap();
     let holds = |text: &str| memchr::memmem::find(&model, text.as_bytes()).is_some();
-    assert!(holds("Berlin") && holds("city"));
-    for private in ["Ann Example", "Bob Example", "private", "secret"] {
+    assert!(holds("Berlin") && holds("city") && holds("note"));
+    for private in ["Ann Example", "Bob Example", "Eve Example", "private", "secret"] {
         assert!(!holds(private), "{private}");
+    }
+}
+
+#[test]
+fn a_model_of_more_than_it_holds_keeps_keys_and_gives_up_constants() {
+    // Thirteen kinds of payloads with a thousand keys, each of which has six values.
+    let payload = |kind: usize, entity: usize| {
+        let member = |key: usize| format!("\"{kind}.{key}\":\"value {}\"", (key + entity) % 6);
+        let members: Vec<String> = (0..1_000).map(member).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let kinds = (0..13).flat_map(|kind| (0..24).map(move |entity| payload(kind, entity)));
+    let payloads: Vec<String> = kinds.collect();
+    let model = learned(&payloads, 2).unwrap();
+    let mut contexts = contexts(Some(&model));
+    for payload in payloads.iter().step_by(11) {
+        let encoded = round_trip(&mut contexts, payload.as_bytes()).unwrap();
+        assert!(encoded.len() * 3 < payload.len() * 2, "{} of {}", encoded.len(), payload.len());
     }
 }
 

@@ -140,8 +140,9 @@ impl Columns {
     pub(super) fn walk(&mut self, text: &[u8], model: &mut Model) -> Result<Style, Refused> {
         let mut index = std::mem::take(&mut self.index);
         index.clear();
-        let style = Style::guess(text);
-        let result = match structure::find(text, &mut index) {
+        let found = structure::find(text, &mut index);
+        let style = Style::guess(text, &index);
+        let result = match found {
             Ok(()) => Walk { text, index: &index, at: 0, style, columns: self, model }.run(),
             Err(_) => Err(Refused::NotJson),
         };
@@ -314,8 +315,7 @@ impl Walk<'_> {
 
     /// The slot of the elements of the arrays of a slot.
     fn array(&mut self, slot: SlotId) -> Result<SlotId, Refused> {
-        let content = &self.model.slots[slot as usize];
-        if !content.variants.contains(&Variant::Array) {
+        if self.model.slots[slot as usize].element.is_none() {
             self.variant(slot, Variant::Array)?;
         }
         self.model.slots[slot as usize].element.ok_or(Refused::Keys)
@@ -369,9 +369,8 @@ impl Walk<'_> {
 
     /// The variant of a tuple, where an array of so many scalars had better be one.
     fn tuple(&mut self, slot: SlotId, length: u32, is_mixed: bool) -> Result<Option<u32>, Refused> {
-        let variants = &self.model.slots[slot as usize].variants;
-        if let Some(known) = variants.iter().position(|v| *v == Variant::Tuple(length)) {
-            return Ok(Some(known as u32));
+        if let Some(known) = self.model.slots[slot as usize].tuple(length) {
+            return Ok(Some(known));
         }
         let is_in_array =
             self.columns.stack.last().is_some_and(|open| matches!(open.kind, Kind::Array(_)));
