@@ -1,9 +1,9 @@
 //! Candidates: which (encoding, codec, level, dictionary) are tried, by default, by name, or all.
 //!
 //! The default list is about 80 long, so that a run takes about a minute: every usual codec with
-//! the payload's own text, with MessagePack and with columns, and every other encoding with three codecs that
-//! tell whether it is worth a closer look. What stage 1 finds best there is then looked at more
-//! closely: its other levels, and the other encodings with it.
+//! the payload's own text, with MessagePack and with columns, and every other encoding with three
+//! codecs that tell whether it is worth a closer look. What stage 1 finds best there is then looked
+//! at more closely: its other levels, and the other encodings with it.
 
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -303,7 +303,7 @@ impl Model {
             Variant::Array => {
                 // The lengths of the arrays of a slot are one column.
                 if self.slots[slot as usize].element.is_some() {
-                    return Err(Corrupt("a slot with two variants of arrays"));
+                    return Err(Corrupt("a second variant of arrays"));
                 }
                 self.slots[slot as usize].element = Some(self.add_slot(slot)?);
             }

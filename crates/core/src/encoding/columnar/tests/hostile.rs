@@ -23,7 +23,7 @@ fn two_variants_of_arrays_in_one_slot_are_refused() {
     // variants then: `[[[],[`, and a slot that nothing was read for.
     let additions = [1, TUPLE, 2, 1, ARRAY, 2, ARRAY, ARRAY, 1, NUMBER, 0, 0];
     let bytes = payload(&additions, &[2, 0, 1, 0, 0, 10]);
-    let refused = Err(Corrupt("a slot with two variants of arrays"));
+    let refused = Err(Corrupt("a second variant of arrays"));
     assert_eq!(contexts(None).1.decode(&bytes, 100, &mut Vec::new()), refused);
 }
 
@@ -45,7 +45,7 @@ fn key_lists_that_repeat_long_ones_are_refused_before_they_take_memory() {
     }
     let mut decoder = contexts(None).1;
     let result = decoder.decode(&payload(&additions, &[1]), 1 << 20, &mut Vec::new());
-    assert_eq!(result, Err(Corrupt("too many keys in key lists")));
+    assert_eq!(result, Err(Corrupt("too many keys in the lists of objects")));
     let held = decoder.memory_bytes();
     assert!(held < DECODER_BYTES_MAX, "{held}");
     // What was refused is forgotten.
