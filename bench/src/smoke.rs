@@ -29,6 +29,6 @@ fn compressed_sizes_are_as_expected() {
 }
 
 #[test]
-fn columns_with_a_dictionary_come_back_and_are_smaller_than_text() {
+fn columns_with_a_dictionary_come_back_and_are_smaller_than_messagepack() {
     learned::smoke().unwrap();
 }

@@ -50,12 +50,14 @@ pub struct Training {
 /// dictionaries are handed around, and what few had may be private.
 const ENTITIES_MIN: u32 = 10;
 
-/// Trains dictionaries on these payloads, for those of the candidates that can use one.
+/// Trains dictionaries on these payloads, for those of the candidates that can use one; with `all`
+/// for every level of every encoding.
 pub fn learn(
     corpus: &Corpus,
     groups: &Groups,
     training: &[usize],
     candidates: &[Candidate],
+    all: bool,
 ) -> Training {
     let mut found = Training::default();
     let mut encodings: Vec<&'static Encoding> = Vec::new();
@@ -68,7 +70,7 @@ pub fn learn(
     for encoding in encodings {
         let takers: Vec<&Candidate> = candidates
             .iter()
-            .filter(|candidate| candidate.encoding == encoding && may_take(candidate))
+            .filter(|candidate| candidate.encoding == encoding && may_take(candidate, all))
             .collect();
         if takers.is_empty() {
             continue;
@@ -138,10 +140,10 @@ fn with_model(codec_part: &Dictionary, model: &[u8]) -> Option<Arc<Dictionary>> 
     Dictionary::new(write_file(id, codec_part.bytes(), Some(model), &description)).ok()
 }
 
-fn may_take(candidate: &Candidate) -> bool {
+fn may_take(candidate: &Candidate, all: bool) -> bool {
     let takes = candidate.codec.codec.info().dictionary_use != DictionaryUse::None;
-    takes
-        && (is_main(candidate.encoding) || OTHER_ENCODINGS_LEVELS.contains(&candidate.codec.level))
+    let is_level = || OTHER_ENCODINGS_LEVELS.contains(&candidate.codec.level);
+    takes && (all || is_main(candidate.encoding) || is_level())
 }
 
 /// The candidates with the dictionary in the form that their codec takes, where it takes it.
