@@ -14,7 +14,10 @@ import sys
 
 import bodies
 import documents
+from dictionary import read_dictionary
 from problem import Problem, Undecodable, damaged
+from varint import read_varint
+from xxh64 import xxh64
 
 MAGIC = b"\xc1\x9e"
 VERSION = 1
@@ -26,84 +29,12 @@ FIELD_SCHEMA, FIELD_BASE = 0x81, 0x82
 
 ENCODED_BYTES_PER_PAYLOAD_BYTE, ENCODED_BYTES_EXTRA = 8, 64
 
-ZSTD_DICTIONARY_MAGIC = b"\x37\xa4\x30\xec"
-DICTIONARY_ID_MIN, DICTIONARY_ID_END = 1 << 15, 1 << 31
 
-
-# --- XXH64 ---------------------------------------------------------------------------------------
-
-PRIME_1 = 0x9E3779B185EBCA87
-PRIME_2 = 0xC2B2AE3D27D4EB4F
-PRIME_3 = 0x165667B19E3779F9
-PRIME_4 = 0x85EBCA77C2B2AE63
-PRIME_5 = 0x27D4EB2F165667C5
-MASK = (1 << 64) - 1
-
-
-def rotate(value, bits):
-    return (value << bits | value >> (64 - bits)) & MASK
-
-
-def xxh64_round(accumulator, lane):
-    return rotate((accumulator + lane * PRIME_2) & MASK, 31) * PRIME_1 & MASK
-
-
-def xxh64(data):
-    """XXH64 with seed 0."""
-    at, end = 0, len(data)
-
-    def word(size):
-        return int.from_bytes(data[at : at + size], "little")
-
-    if end >= 32:
-        lanes = [(PRIME_1 + PRIME_2) & MASK, PRIME_2, 0, -PRIME_1 & MASK]
-        while at + 32 <= end:
-            for index in range(4):
-                lanes[index] = xxh64_round(lanes[index], word(8))
-                at += 8
-        value = sum(rotate(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18))) & MASK
-        for lane in lanes:
-            value = ((value ^ xxh64_round(0, lane)) * PRIME_1 + PRIME_4) & MASK
-    else:
-        value = PRIME_5
-    value = (value + end) & MASK
-    while at + 8 <= end:
-        value = (rotate(value ^ xxh64_round(0, word(8)), 27) * PRIME_1 + PRIME_4) & MASK
-        at += 8
-    if at + 4 <= end:
-        value = (rotate(value ^ word(4) * PRIME_1 & MASK, 23) * PRIME_2 + PRIME_3) & MASK
-        at += 4
-    while at < end:
-        value = rotate(value ^ word(1) * PRIME_5 & MASK, 11) * PRIME_1 & MASK
-        at += 1
-    for shift, prime in ((33, PRIME_2), (29, PRIME_3), (32, 1)):
-        value = (value ^ value >> shift) * prime & MASK
-    return value
+# --- Header --------------------------------------------------------------------------------------
 
 
 def checksum(payload):
     return xxh64(payload) & 0xFFFF_FFFF
-
-
-# --- Varint --------------------------------------------------------------------------------------
-
-
-def read_varint(data, at):
-    """The number at `at` and the offset after it, or None: cut short, not minimal, or too large."""
-    value = 0
-    for index in range(5):
-        if at + index >= len(data):
-            return None
-        byte = data[at + index]
-        value |= (byte & 0x7F) << (7 * index)
-        if byte & 0x80 == 0:
-            if (index > 0 and byte == 0) or value > 0xFFFF_FFFF:
-                return None
-            return value, at + index + 1
-    return None
-
-
-# --- Header --------------------------------------------------------------------------------------
 
 
 def looks_like_envelope(value):
@@ -179,21 +110,12 @@ def read_header(value):
     return header, length
 
 
-# --- Dictionaries --------------------------------------------------------------------------------
-
-
-def dictionary_id(content):
-    """The id of a dictionary: its own in zstd's format, else made of its XXH64."""
-    if content.startswith(ZSTD_DICTIONARY_MAGIC):
-        return int.from_bytes(content[4:8], "little")
-    return DICTIONARY_ID_MIN + xxh64(content) % (DICTIONARY_ID_END - DICTIONARY_ID_MIN)
-
-
 # --- Unpacking -----------------------------------------------------------------------------------
 
 
 def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
-    """The header and the payload of an envelope; raises a Problem."""
+    """The header and the payload of an envelope, with what `read_dictionary` gave for each file
+    at hand; raises a Problem."""
     header, header_bytes = read_header(value)
     body = value[header_bytes:]
 
@@ -210,24 +132,25 @@ def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
         raise Problem("too-large", f"{payload_bytes} bytes, the limit is {limit_bytes}")
     if header["codec"] not in bodies.IDS:
         raise Problem("unknown-codec", f"codec {header['codec']:#04x}")
-    dictionary = None
+    codec_part = model = None
     if header["dictionary"] is not None:
-        known = {dictionary_id(content): content for content in dictionaries}
+        known = {dictionary.id: dictionary for dictionary in dictionaries}
         if header["dictionary"] not in known:
             raise Problem("missing-dictionary", f"dictionary {header['dictionary']:#010x}")
         if header["codec"] not in bodies.WITH_DICTIONARY:
             raise damaged("a codec that does not take the dictionary named")
-        dictionary = known[header["dictionary"]]
+        codec_part = known[header["dictionary"]].codec_part
+        model = known[header["dictionary"]].model
 
-    if encoding in documents.DECODERS:
+    if encoding in documents.DECODERS or encoding == documents.COLUMNAR:
         room = payload_bytes * ENCODED_BYTES_PER_PAYLOAD_BYTE + ENCODED_BYTES_EXTRA
-        encoded = bodies.decompress(header["codec"], body, room, dictionary)
+        encoded = bodies.decompress(header["codec"], body, room, codec_part)
         try:
-            payload = documents.DECODERS[encoding](encoded, payload_bytes).encode()
+            payload = documents.decode(encoding, encoded, payload_bytes, model)
         except Undecodable as error:
             raise damaged(f"a body that does not decode: {error}") from error
     else:
-        payload = bodies.decompress(header["codec"], body, payload_bytes, dictionary)
+        payload = bodies.decompress(header["codec"], body, payload_bytes, codec_part)
     if len(payload) != payload_bytes:
         raise damaged(f"a payload of {len(payload)} bytes, {payload_bytes} were announced")
     expected = header["checksum"]
@@ -310,7 +233,7 @@ def main():
     parser.add_argument("--limit", type=int, default=LIMIT_BYTES, metavar="BYTES")
     parser.add_argument("--serve", action="store_true", help="a line of hex in, a verdict out")
     arguments = parser.parse_args()
-    dictionaries = [open(name, "rb").read() for name in arguments.dictionary]
+    dictionaries = [read_dictionary(open(name, "rb").read()) for name in arguments.dictionary]
     if arguments.serve:
         return serve(dictionaries, arguments.limit)
     if not arguments.files:

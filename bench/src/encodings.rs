@@ -1,12 +1,14 @@
 //! `encodings`: every binary encoding of the registry, encoding from and decoding to our document,
-//! against the library of the same form from and to a `serde_json::Value`.
+//! against the library of the same form from and to a `serde_json::Value`; and every encoding of
+//! JSON text, from and to that text.
 //!
-//! Where we have a peer, each side must read what the other wrote before either is timed.
+//! Where we have a peer, each side must read what the other wrote before either is timed. An
+//! encoding of text has none. It does what the others need a parser and a writer of JSON for.
 
 use std::hint::black_box;
 
 use cinch_core::document::Document;
-use cinch_core::encoding::{DocumentEncoding, ENCODINGS, Encoding, Engine, Parser};
+use cinch_core::encoding::{DocumentEncoding, ENCODINGS, Encoding, Engine, Parser, TextEncoding};
 use cinch_core::json;
 use serde_json::Value;
 
@@ -33,12 +35,13 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     print!("{}", measure(&corpora::generated(CORPUS_BYTES_MAX), arguments.rounds)?.text());
     println!(
         "\nMB/s of the JSON text that the value has; the ratio is the speed relative to the peer \
-         of the same encoding, or to ourselves where there is none"
+         of the same encoding, or to ourselves where there is none. Encodings of text start from \
+         JSON and end in it; the others start from a parsed value and end in one"
     );
     Ok(())
 }
 
-/// A corpus in one encoding.
+/// A corpus in one binary encoding.
 struct Encoded<'a> {
     corpus: &'a Corpus,
     encoding: &'static Encoding,
@@ -54,14 +57,19 @@ fn measure(corpora: &[Corpus], rounds: usize) -> Outcome<Table> {
         Table::new(["corpus", "encoding", "job", "by", "MB/s", "ratio", "95 % of ratio"]);
     for corpus in corpora {
         for encoding in ENCODINGS {
-            let Engine::Document(engine) = encoding.engine else { continue };
-            if encoding.is_json_text {
-                continue;
-            }
-            let encoded = Encoded::new(corpus, encoding, engine)?;
-            for (job, mut contestants) in
-                [("encode", encoded.encoders()), ("decode", encoded.decoders())]
-            {
+            let (binary, text);
+            let jobs = match encoding.engine {
+                Engine::Document(engine) if !encoding.is_json_text => {
+                    binary = Encoded::new(corpus, encoding, engine)?;
+                    [("encode", binary.encoders()), ("decode", binary.decoders())]
+                }
+                Engine::Text(engine) => {
+                    text = EncodedText::new(corpus, encoding, engine)?;
+                    [("encode", text.encoders()), ("decode", text.decoders())]
+                }
+                Engine::Document(_) | Engine::Verbatim => continue,
+            };
+            for (job, mut contestants) in jobs {
                 // The peer stands last; where there is none we are our own reference.
                 let reference = contestants.len() - 1;
                 let bytes = corpus.bytes();
@@ -181,6 +189,62 @@ impl<'a> Encoded<'a> {
             contestants.push(Contestant { name: peer.name, work: Box::new(theirs) });
         }
         contestants
+    }
+}
+
+/// A corpus in one encoding of text.
+struct EncodedText<'a> {
+    engine: &'static dyn TextEncoding,
+    /// The payloads and their encoded forms.
+    texts: Vec<&'a [u8]>,
+    bytes: Vec<Vec<u8>>,
+}
+
+impl<'a> EncodedText<'a> {
+    /// Encodes every payload, and checks that it comes back.
+    fn new(
+        corpus: &'a Corpus,
+        encoding: &'static Encoding,
+        engine: &'static dyn TextEncoding,
+    ) -> Outcome<EncodedText<'a>> {
+        let (mut encoder, mut decoder) = (engine.encoder(None), engine.decoder(None));
+        let mut encoded = EncodedText { engine, texts: Vec::new(), bytes: Vec::new() };
+        for payload in &corpus.payloads {
+            let (mut bytes, mut text) = (Vec::new(), Vec::new());
+            encoder.encode(payload, &mut bytes)?;
+            decoder.decode(&bytes, payload.len(), &mut text)?;
+            if text != *payload {
+                let what = format!("{}: {} gave another text", corpus.name, encoding.name);
+                return Err(what.into());
+            }
+            encoded.texts.push(payload);
+            encoded.bytes.push(bytes);
+        }
+        Ok(encoded)
+    }
+
+    fn encoders(&self) -> Vec<Contestant<'_>> {
+        let (mut encoder, mut out) = (self.engine.encoder(None), Vec::new());
+        let ours = move || -> Outcome {
+            for text in &self.texts {
+                out.clear();
+                encoder.encode(black_box(text), &mut out)?;
+            }
+            Ok(())
+        };
+        vec![Contestant { name: "cinch", work: Box::new(ours) }]
+    }
+
+    fn decoders(&self) -> Vec<Contestant<'_>> {
+        let (mut decoder, mut out) = (self.engine.decoder(None), Vec::new());
+        let ours = move || -> Outcome {
+            for (text, bytes) in self.texts.iter().zip(&self.bytes) {
+                out.clear();
+                decoder.decode(black_box(bytes), text.len(), &mut out)?;
+            }
+            Ok(())
+        };
+        vec![Contestant { name: "cinch", work: Box::new(ours) }]
     }
 }
 

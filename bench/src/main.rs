@@ -11,6 +11,7 @@ mod corpora;
 mod encodings;
 mod failure;
 mod json;
+mod learned;
 mod machine;
 mod overhead;
 mod pack;
@@ -52,6 +53,8 @@ enum Bench {
     Pack(pack::Arguments),
     /// Compressed sizes, exactly, against bench/expected/ratios.csv
     Ratios(ratios::Arguments),
+    /// The columnar encoding with a dictionary against MessagePack, text and gzip, by corpus
+    Learned(learned::Arguments),
     /// One side of one row, a number of times: what `overhead --callgrind` runs under valgrind
     #[command(hide = true)]
     One(overhead::OneArguments),
@@ -75,6 +78,7 @@ fn run(bench: &Bench) -> Outcome {
         Bench::Encodings(arguments) => encodings::run(arguments),
         Bench::Pack(arguments) => pack::run(arguments),
         Bench::Ratios(arguments) => ratios::run(arguments),
+        Bench::Learned(arguments) => learned::run(arguments),
         Bench::One(arguments) => overhead::run_one(arguments),
     }
 }

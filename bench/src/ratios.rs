@@ -141,14 +141,22 @@ fn compressed_bytes(codec: &dyn Codec, level: i32, payloads: &[Vec<u8>]) -> Outc
 }
 
 fn encoded_bytes(encoding: &Encoding, payloads: &[Vec<u8>]) -> Outcome<usize> {
-    let Engine::Document(engine) = encoding.engine else {
-        return Ok(payloads.iter().map(Vec::len).sum());
-    };
-    let mut document = Document::new();
     let mut encoded = Vec::new();
-    for payload in payloads {
-        json::parse(encoding.parser, payload, &mut document)?;
-        engine.encode(&document, &mut encoded)?;
+    match encoding.engine {
+        Engine::Verbatim => return Ok(payloads.iter().map(Vec::len).sum()),
+        Engine::Document(engine) => {
+            let mut document = Document::new();
+            for payload in payloads {
+                json::parse(encoding.parser, payload, &mut document)?;
+                engine.encode(&document, &mut encoded)?;
+            }
+        }
+        Engine::Text(engine) => {
+            let mut encoder = engine.encoder(None);
+            for payload in payloads {
+                encoder.encode(payload, &mut encoded)?;
+            }
+        }
     }
     Ok(encoded.len())
 }

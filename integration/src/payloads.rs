@@ -25,8 +25,8 @@ pub const CODECS: [&str; 15] = [
 ];
 
 /// Every encoding.
-pub const ENCODINGS: [&str; 7] =
-    ["verbatim", "json-simd", "json", "msgpack", "cbor", "bson", "smile"];
+pub const ENCODINGS: [&str; 8] =
+    ["verbatim", "json-simd", "json", "msgpack", "cbor", "bson", "smile", "columnar"];
 
 /// Generated payloads, one a line.
 pub fn generated(kind: &str, count: usize) -> Vec<u8> {

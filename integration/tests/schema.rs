@@ -83,7 +83,7 @@ fn every_promised_name_is_there_and_of_its_type() {
 fn every_trial_has_every_figure() {
     let found = found();
     let trials = found["trials"].as_array().unwrap();
-    let expected = 7 * 4 + ["verbatim+gzip:6"].len();
+    let expected = 8 * 4 + ["verbatim+gzip:6"].len();
     let plain = trials.iter().filter(|trial| trial["dictionary"].is_null()).count();
     assert_eq!(plain, expected, "{:?}", trial_names(&found));
     assert!(trials.len() > plain, "no dictionary was tried");
@@ -140,7 +140,7 @@ fn the_figures_of_a_trial_agree_with_each_other() {
             assert!(figure(trial, "memory_bytes") > 0.0, "{name} holds no memory");
         }
         let expected = match trial["encoding"].as_str().unwrap() {
-            "verbatim" => "bytes",
+            "verbatim" | "columnar" => "bytes",
             "json" | "json-simd" => "value+text",
             _ => "value",
         };

@@ -13,6 +13,8 @@ use serde::Serialize;
 
 #[path = "vectors/bodies.rs"]
 mod bodies;
+#[path = "vectors/columnar.rs"]
+mod columnar;
 #[path = "vectors/encodings.rs"]
 mod encodings;
 #[path = "vectors/envelopes.rs"]
@@ -116,6 +118,12 @@ const SETS: &[Set] = &[
     ("encodings/cbor", "CBOR (RFC 8949).", encodings::cbor),
     ("encodings/bson", "BSON 1.1.", encodings::bson),
     ("encodings/smile", "Smile 1.0 with shared keys and strings.", encodings::smile),
+    ("encodings/columnar", "JSON text as columns.", columnar::encodings),
+    (
+        "envelope/columnar",
+        "JSON text as columns, in envelopes, with a dictionary file and without.",
+        columnar::envelopes,
+    ),
 ];
 
 fn main() -> ExitCode {
@@ -134,13 +142,13 @@ fn main() -> ExitCode {
             return fail(&format!("vectors/{name}.json exists; old vectors are never edited"));
         }
     }
-    if let Err(error) = write_dictionary(&folder) {
-        return fail(&format!("vectors/{}: {error}", forge::DICTIONARY_FILE));
+    if let Err(error) = write_dictionaries(&folder) {
+        return fail(&format!("vectors/dictionaries: {error}"));
     }
     for (name, note, vectors) in SETS.iter().filter(|(name, ..)| names.contains(name)) {
         let vectors = vectors();
         println!("{name}: {} vectors", vectors.len());
-        if let Err(error) = write(&path(&folder, name), &text(note, &vectors)) {
+        if let Err(error) = write(&path(&folder, name), text(note, &vectors).as_bytes()) {
             return fail(&format!("vectors/{name}.json: {error}"));
         }
     }
@@ -165,24 +173,29 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// The dictionary is written once, and must be what it was.
-fn write_dictionary(folder: &Path) -> std::io::Result<()> {
+/// Dictionaries are written once. Raw content must be what it was; what is learned may get better,
+/// and the file stays.
+fn write_dictionaries(folder: &Path) -> std::io::Result<()> {
+    let learned = folder.join(columnar::FILE);
+    if !learned.exists() {
+        write(&learned, &columnar::dictionary_bytes())?;
+    }
     let path = folder.join(forge::DICTIONARY_FILE);
     let content = forge::dictionary_bytes();
     if path.exists() {
         return match std::fs::read(&path)? == content {
             true => Ok(()),
-            false => Err(std::io::Error::other("it would change")),
+            false => Err(std::io::Error::other("raw content that would change")),
         };
     }
-    write(&path, &String::from_utf8_lossy(&content))
+    write(&path, &content)
 }
 
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
+fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    std::fs::write(path, text)
+    std::fs::write(path, content)
 }
 
 fn fail(message: &str) -> ExitCode {

@@ -7,13 +7,19 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh64::xxh64;
 
+pub use file::{DictionaryParts, damaged_file, write_file};
+
 use crate::codec::CodecId;
+use crate::encoding::columnar::Model;
 use crate::limits::DICTIONARY_BYTES_MAX;
+
+mod file;
 
 /// The first four bytes of a dictionary in zstd's own format (RFC 8878, section 5), little endian.
 const ZSTD_DICTIONARY_MAGIC: [u8; 4] = [0x37, 0xA4, 0x30, 0xEC];
@@ -50,6 +56,18 @@ pub enum DictionaryError {
         /// Its length in bytes.
         got: usize,
     },
+    /// A file of cinch's own format that breaks its rules or was changed.
+    #[error("the dictionary file is damaged: {what}")]
+    Damaged {
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A file of cinch's own format with a part that this version neither knows nor may skip.
+    #[error("the dictionary file has a part of kind {kind:#04x}, which a newer cinch reads")]
+    UnknownPart {
+        /// The kind.
+        kind: u8,
+    },
 }
 
 /// An immutable dictionary and its prepared forms.
@@ -57,12 +75,17 @@ pub struct Dictionary {
     id: u32,
     sha256: [u8; 32],
     bytes: Vec<u8>,
+    /// Where the codec's part stands in the bytes.
+    codec_part: Range<usize>,
+    model: Option<Model>,
+    description: Option<String>,
     prepared: Mutex<BTreeMap<(CodecId, Purpose), Prepared>>,
 }
 
 impl Dictionary {
-    /// Takes the bytes of a dictionary file: either zstd's own format, whose id it keeps, or raw
-    /// content, whose id is made of its XXH64 so that the same content always has the same id.
+    /// Takes the bytes of a dictionary file: cinch's own format of spec/dictionary.md, with a model
+    /// for the columnar encoding; or zstd's own format, whose id it keeps; or raw content, whose id
+    /// is made of its XXH64 so that the same content always has the same id.
     pub fn new(bytes: Vec<u8>) -> Result<Arc<Dictionary>, DictionaryError> {
         let got = bytes.len();
         if got < 8 {
@@ -71,13 +94,35 @@ impl Dictionary {
         if got > DICTIONARY_BYTES_MAX {
             return Err(DictionaryError::TooLarge { limit: DICTIONARY_BYTES_MAX, got });
         }
+        let sha256 = Sha256::digest(&bytes).into();
+        if file::is_file(&bytes) {
+            let DictionaryParts { id, codec_part, model, description } = file::read(&bytes)?;
+            let prepared = Mutex::default();
+            let description = Some(description);
+            return Ok(Arc::new(Dictionary {
+                id,
+                sha256,
+                bytes,
+                codec_part,
+                model,
+                description,
+                prepared,
+            }));
+        }
         let id = if bytes.starts_with(&ZSTD_DICTIONARY_MAGIC) {
             u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])
         } else {
             ID_MIN + (xxh64(&bytes, 0) % u64::from(ID_END - ID_MIN)) as u32
         };
-        let sha256 = Sha256::digest(&bytes).into();
-        Ok(Arc::new(Dictionary { id, sha256, bytes, prepared: Mutex::default() }))
+        Ok(Arc::new(Dictionary {
+            id,
+            sha256,
+            codec_part: 0..got,
+            bytes,
+            model: None,
+            description: None,
+            prepared: Mutex::default(),
+        }))
     }
 
     /// The id that envelopes carry.
@@ -93,6 +138,21 @@ impl Dictionary {
     /// The bytes as they were given.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The part that codecs refer back to.
+    pub fn codec_bytes(&self) -> &[u8] {
+        &self.bytes[self.codec_part.clone()]
+    }
+
+    /// The part that the columnar encoding refers back to, if there is one.
+    pub fn model(&self) -> Option<&Model> {
+        self.model.as_ref()
+    }
+
+    /// What the file says of itself, as JSON: what it was trained on and how.
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
     }
 
     /// The prepared form for a codec and purpose, made by `prepare` the first time.
@@ -111,7 +171,7 @@ impl Dictionary {
         {
             return Ok(found);
         }
-        let made = Arc::new(prepare(&self.bytes)?);
+        let made = Arc::new(prepare(self.codec_bytes())?);
         prepared.insert((codec, purpose), Arc::clone(&made) as Prepared);
         Ok(made)
     }

@@ -5,6 +5,7 @@
 //! opaque, on the payload itself. What it can't carry it refuses, per payload and by name: it never
 //! writes a different value in silence.
 
+use crate::dictionary::Dictionary;
 use crate::document::{Document, DocumentError, Fidelity};
 
 /// The id of an encoding in an envelope, 0x10 to 0x7F.
@@ -17,6 +18,8 @@ pub enum Engine {
     Verbatim,
     /// It writes and reads the in-memory value.
     Document(&'static dyn DocumentEncoding),
+    /// It writes and reads JSON text, with contexts that may know a dictionary.
+    Text(&'static dyn TextEncoding),
 }
 
 /// Which of the two JSON parsers turns the payload's text into the in-memory value.
@@ -100,6 +103,15 @@ pub enum Refusal {
         /// The encoding's limit.
         limit: u64,
     },
+    /// The payload is no JSON text.
+    #[error("the payload is no JSON")]
+    NotJson,
+    /// White space stands in a way that the encoding does not bring back.
+    #[error("its white space is in none of the usual styles")]
+    WhiteSpace,
+    /// There are more different keys, or ways in which values are written, than the encoding takes.
+    #[error("it has too many different keys")]
+    TooManyKeys,
     /// Arrays and objects nest deeper than the encoding's readers take.
     #[error("arrays and objects nest deeper than {limit} levels")]
     TooDeep {
@@ -131,6 +143,14 @@ pub enum DecodeError {
         /// Where, in bytes from the start.
         offset: usize,
     },
+    /// The bytes break the encoding's rules, in a place that has no offset of its own.
+    #[error("{encoding}: {what}")]
+    Body {
+        /// The encoding's name.
+        encoding: &'static str,
+        /// What was found or missing.
+        what: &'static str,
+    },
     /// The document would pass a limit.
     #[error(transparent)]
     Document(#[from] DocumentError),
@@ -146,8 +166,39 @@ pub trait DocumentEncoding: Sync {
     fn decode(&self, bytes: &[u8], document: &mut Document) -> Result<(), DecodeError>;
 }
 
+/// An encoding of JSON text.
+pub trait TextEncoding: Sync {
+    /// A context for encoding with what a dictionary knows.
+    fn encoder(&self, dictionary: Option<&Dictionary>) -> Box<dyn TextEncoder>;
+
+    /// A context for decoding what was encoded with the same dictionary.
+    fn decoder(&self, dictionary: Option<&Dictionary>) -> Box<dyn TextDecoder>;
+}
+
+/// Encodes JSON texts, one after the other; one for each thread.
+pub trait TextEncoder: Send {
+    /// Appends the encoded form of a text to `out`. On a refusal `out` may hold a part of it.
+    fn encode(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal>;
+}
+
+/// Decodes to JSON texts, one after the other; one for each thread.
+pub trait TextDecoder: Send {
+    /// Appends the text of all of `bytes` to `out`, which has exactly `text_bytes` bytes. On an
+    /// error `out` may hold a part of it.
+    fn decode(
+        &mut self,
+        bytes: &[u8],
+        text_bytes: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError>;
+
+    /// What it holds, in bytes: the dictionary's part and the buffers that it keeps.
+    fn memory_bytes(&self) -> usize;
+}
+
 mod bson;
 mod cbor;
+pub mod columnar;
 mod cursor;
 mod json;
 mod msgpack;
@@ -255,6 +306,20 @@ pub static ENCODINGS: &[Encoding] = &[
         since: "0.1.0",
         until: None,
     },
+    Encoding {
+        id: EncodingId(0x16),
+        name: "columnar",
+        summary: "columns by path; with a dictionary, payloads without keys and structure",
+        engine: Engine::Text(&columnar::Columnar),
+        parser: Parser::Simd,
+        is_json_text: false,
+        fidelity: Fidelity::Bytes,
+        portable: false,
+        needs_schema: false,
+        refuses: "white space in no usual style; more than 256 levels or 16,384 different paths",
+        since: "0.1.0",
+        until: None,
+    },
 ];
 
 /// The encoding of this name.
@@ -266,3 +331,6 @@ pub fn encoding_named(name: &str) -> Option<&'static Encoding> {
 pub fn encoding_of(id: EncodingId) -> Option<&'static Encoding> {
     ENCODINGS.iter().find(|encoding| encoding.id == id)
 }
+
+#[cfg(test)]
+mod tests;

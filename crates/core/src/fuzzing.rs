@@ -14,6 +14,10 @@ use crate::json;
 use crate::pack::{Found, Packer, Unpacker};
 use crate::profile::{Profile, ProfileError};
 
+pub use text::{dictionary_any, text_decode_any, text_learned, text_roundtrip};
+
+mod text;
+
 /// The most that a target decompresses or unpacks to, in bytes.
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
 
@@ -34,6 +38,10 @@ pub static TARGETS: &[Target] = &[
     ("codec_roundtrip", codec_roundtrip),
     ("encoding_decode_any", encoding_decode_any),
     ("encoding_roundtrip", encoding_roundtrip),
+    ("text_decode_any", text_decode_any),
+    ("text_roundtrip", text_roundtrip),
+    ("text_learned", text_learned),
+    ("dictionary_any", dictionary_any),
     ("json_differential", json_differential),
     ("profile_toml", profile_toml),
 ];
@@ -255,7 +263,7 @@ fn pick<T>(rows: &'static [T], byte: u8) -> &'static T {
 
 fn engine_of(encoding: &Encoding) -> Option<&'static dyn DocumentEncoding> {
     match encoding.engine {
-        Engine::Verbatim => None,
+        Engine::Verbatim | Engine::Text(_) => None,
         Engine::Document(engine) => Some(engine),
     }
 }

@@ -10,7 +10,7 @@
 mod ordinary;
 mod scalar;
 mod simd;
-mod structure;
+pub(crate) mod structure;
 mod write;
 
 pub use write::{write, write_at_most};

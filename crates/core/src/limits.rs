@@ -26,6 +26,20 @@ pub const NUMBER_DIGITS_MAX: usize = 8 << 10;
 /// `LOCAL`. The largest dictionary that is accepted, in bytes.
 pub const DICTIONARY_BYTES_MAX: usize = 16 << 20;
 
+/// `WIRE`. How deep the values of a columnar payload may nest.
+pub const COLUMNAR_DEPTH_MAX: usize = 256;
+
+/// `WIRE`. The most slots, which are paths with array indices dropped, of a columnar payload and
+/// its dictionary together.
+pub const COLUMNAR_SLOTS_MAX: usize = 16 << 10;
+
+/// `WIRE`. The most variants of all slots of a columnar payload and its dictionary together.
+pub const COLUMNAR_VARIANTS_MAX: usize = 64 << 10;
+
+/// `WIRE`. The most keys in the lists of all objects of a columnar payload and its dictionary
+/// together. A list copies from the one before it, so a few bytes could ask for any number.
+pub const COLUMNAR_KEYS_MAX: usize = 1 << 20;
+
 const _: () = assert!(PAYLOAD_BYTES_MAX as u64 <= ENVELOPE_PAYLOAD_BYTES_MAX);
 // A document's text holds a copy of the input and every unescaped string, under 32-bit offsets.
 const _: () = assert!((PAYLOAD_BYTES_MAX as u64) * 2 <= u32::MAX as u64);

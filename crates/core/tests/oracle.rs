@@ -20,7 +20,9 @@ mod files;
 #[path = "support/python.rs"]
 mod python;
 
-const DICTIONARY: &str = "vectors/dictionaries/carts.dict";
+/// Raw content, and a file with a model for the columnar encoding.
+const DICTIONARIES: [&str; 2] =
+    ["vectors/dictionaries/carts.dict", "vectors/dictionaries/orders.cinchdict"];
 
 /// What both are asked to take at most.
 const LIMIT_BYTES: usize = 1 << 20;
@@ -35,15 +37,18 @@ struct Reference {
 static REFERENCE: LazyLock<Mutex<Reference>> = LazyLock::new(|| {
     let mut command = python::command("envelope.py");
     command.args(["--serve", "--limit", &LIMIT_BYTES.to_string()]);
-    command.arg("--dictionary").arg(files::root().join(DICTIONARY));
+    for dictionary in DICTIONARIES {
+        command.arg("--dictionary").arg(files::root().join(dictionary));
+    }
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = child.stdin.take().unwrap();
     let verdicts = BufReader::new(child.stdout.take().unwrap());
     Mutex::new(Reference { _child: child, lines, verdicts })
 });
 
-static CARTS: LazyLock<Arc<Dictionary>> = LazyLock::new(|| {
-    Dictionary::new(std::fs::read(files::root().join(DICTIONARY)).unwrap()).unwrap()
+static KNOWN: LazyLock<[Arc<Dictionary>; 2]> = LazyLock::new(|| {
+    DICTIONARIES
+        .map(|file| Dictionary::new(std::fs::read(files::root().join(file)).unwrap()).unwrap())
 });
 
 fn hex(bytes: &[u8]) -> String {
@@ -62,7 +67,7 @@ fn reference(value: &[u8]) -> String {
 
 /// What the library says of it, in the same words.
 fn library(value: &[u8]) -> String {
-    let mut unpacker = Unpacker::new([Arc::clone(&CARTS)]).with_limit(LIMIT_BYTES);
+    let mut unpacker = Unpacker::new(KNOWN.clone()).with_limit(LIMIT_BYTES);
     let mut payload = Vec::new();
     let word = match unpacker.read(value, &mut payload) {
         Ok(Found::Plain) => "plain",
@@ -72,8 +77,17 @@ fn library(value: &[u8]) -> String {
     format!("{word} {}", hex(&payload)).trim_end().to_owned()
 }
 
-/// JSON texts of many shapes, with repeated keys and strings, as payloads have.
-fn json_text() -> impl Strategy<Value = String> {
+fn string() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z]{0,3}".prop_map(|text| format!("\"{text}\"")),
+        "\\PC{0,20}".prop_map(|text| serde_json::to_string(&text).unwrap()),
+        any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap()),
+        "[ -~]{60,70}".prop_map(|text| serde_json::to_string(&text).unwrap()),
+    ]
+}
+
+/// Numbers, strings and literals as JSON texts have them.
+fn scalar() -> impl Strategy<Value = String> {
     let number = prop_oneof![
         any::<i64>().prop_map(|number| number.to_string()),
         (-300..300i64).prop_map(|number| number.to_string()),
@@ -83,20 +97,17 @@ fn json_text() -> impl Strategy<Value = String> {
             .prop_map(|number| format!("{number:e}")),
         "-?(0|[1-9][0-9]{0,25})(\\.[0-9]{1,25})?([eE][-+]?[0-9]{1,3})?",
     ];
-    let string = prop_oneof![
-        "[a-z]{0,3}".prop_map(|text| format!("\"{text}\"")),
-        "\\PC{0,20}".prop_map(|text| serde_json::to_string(&text).unwrap()),
-        any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap()),
-        "[ -~]{60,70}".prop_map(|text| serde_json::to_string(&text).unwrap()),
-    ];
-    let scalar = prop_oneof![
+    prop_oneof![
         3 => number,
-        3 => string.clone(),
+        3 => string(),
         1 => prop::sample::select(vec!["null", "true", "false"]).prop_map(str::to_owned),
-    ];
-    let inner = scalar.prop_recursive(5, 80, 10, move |value| {
-        let pair =
-            (string.clone(), value.clone()).prop_map(|(key, value)| format!("{key}:{value}"));
+    ]
+}
+
+/// JSON texts of many shapes, with repeated keys and strings, as payloads have.
+fn json_text() -> impl Strategy<Value = String> {
+    let inner = scalar().prop_recursive(5, 80, 10, |value| {
+        let pair = (string(), value.clone()).prop_map(|(key, value)| format!("{key}:{value}"));
         prop_oneof![
             prop::collection::vec(value, 0..10)
                 .prop_map(|values| format!("[{}]", values.join(","))),
@@ -107,9 +118,33 @@ fn json_text() -> impl Strategy<Value = String> {
     inner.prop_map(|value| format!("{{\"value\": {value}}}"))
 }
 
+/// Payloads such as one of the dictionaries knows, and others that differ a little.
+fn order() -> impl Strategy<Value = Vec<u8>> {
+    let city = prop::sample::select(vec!["\"Berlin\"", "\"Rome\"", "\"Oslo\"", "null"]);
+    let time = prop::sample::select(vec!["2026-11-21T10:11:12Z", "1970-02-30T10:11:12Z", "now"]);
+    let item = ("[AB]-[0-9]{2,5}", 0..300i64)
+        .prop_map(|(sku, count)| format!("{{\"sku\":\"{sku}\",\"n\":{count}}}"));
+    let items = prop::collection::vec(item, 0..20);
+    let key = prop_oneof!["[0-9a-f]{16}", "[0-9A-F]{16}"];
+    let extra = prop::option::of(scalar());
+    (any::<i32>(), city, time, 0..99_999i64, key, items, extra).prop_map(
+        |(id, city, time, total, key, items, extra)| {
+            let items = items.join(",");
+            let extra = extra.map_or(String::new(), |value| format!(",\"extra\":{value}"));
+            let total = format!("{}.{:02}", total / 100, total % 100);
+            format!(
+                "{{\"id\":{id},\"city\":{city},\"at\":\"{time}\",\"total\":{total},\
+                 \"key\":\"{key}\",\"items\":[{items}]{extra}}}"
+            )
+            .into_bytes()
+        },
+    )
+}
+
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => json_text().prop_map(String::into_bytes),
+        2 => order(),
         1 => prop::collection::vec(any::<u8>(), 0..200),
         1 => (json_text(), 1..30usize).prop_map(|(text, times)| text.repeat(times).into_bytes()),
         1 => prop::collection::vec(any::<u8>(), 0..20)
@@ -117,19 +152,21 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// What is stored under a profile that packs whatever it can.
-fn packed(codec: usize, encoding: usize, with_dictionary: bool, payload: &[u8]) -> Vec<u8> {
+/// What is stored under a profile that packs whatever it can. Without a dictionary of that number,
+/// none is used.
+fn packed(codec: usize, encoding: usize, dictionary: usize, payload: &[u8]) -> Vec<u8> {
     let info = CODECS[codec].info();
     let mut choice = CodecChoice::parse(info.name).unwrap();
-    let has_dictionary = with_dictionary && info.dictionary_use != DictionaryUse::None;
-    if has_dictionary && info.dictionary_use == DictionaryUse::HighLevels {
+    let takes_one = info.dictionary_use != DictionaryUse::None;
+    let dictionary = KNOWN.get(dictionary).filter(|_| takes_one).cloned();
+    if dictionary.is_some() && info.dictionary_use == DictionaryUse::HighLevels {
         choice.level = info.levels.max;
     }
     let profile = Profile {
         min_size_bytes: 0,
         // Also what grows is packed, which a stored value never is.
         min_gain: -100.0,
-        dictionary: has_dictionary.then(|| Arc::clone(&CARTS)),
+        dictionary,
         ..Profile::new(&ENCODINGS[encoding], choice)
     };
     let mut out = Vec::new();
@@ -183,9 +220,9 @@ proptest! {
         payload in payload(),
         codec in 0..CODECS.len(),
         encoding in 0..ENCODINGS.len(),
-        with_dictionary in any::<bool>(),
+        dictionary in 0..KNOWN.len() + 1,
     ) {
-        let value = packed(codec, encoding, with_dictionary, &payload);
+        let value = packed(codec, encoding, dictionary, &payload);
         let expected = library(&value);
         prop_assert!(!expected.starts_with("error"), "{expected}: {}", hex(&value));
         prop_assert_eq!(reference(&value), expected, "{}", hex(&value));
@@ -196,10 +233,10 @@ proptest! {
         payload in payload(),
         codec in 0..CODECS.len(),
         encoding in 0..ENCODINGS.len(),
-        with_dictionary in any::<bool>(),
+        dictionary in 0..KNOWN.len() + 1,
         mutations in prop::collection::vec((0..7u8, any::<usize>(), any::<u8>()), 1..12),
     ) {
-        let whole = packed(codec, encoding, with_dictionary, &payload);
+        let whole = packed(codec, encoding, dictionary, &payload);
         let packed = library(&whole);
         for (kind, place, byte) in mutations {
             let value = mutated(whole.clone(), kind, place, byte);

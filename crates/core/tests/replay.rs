@@ -75,6 +75,20 @@ fn inputs(target: &str) -> Vec<Vec<u8>> {
         "encoding_roundtrip" => texts()
             .flat_map(|text| encodings.clone().map(move |row| behind(&[row], text.as_bytes())))
             .collect(),
+        "text_roundtrip" => texts().map(String::into_bytes).collect(),
+        "text_learned" => {
+            let lines: Vec<String> = texts().map(|text| text.replace('\n', " ")).collect();
+            let groups = lines.chunks(8).map(|lines| behind(&[1], lines.join("\n").as_bytes()));
+            groups.chain([behind(&[0], [&lines[..1]; 4].concat().join("\n").as_bytes())]).collect()
+        }
+        "text_decode_any" => encoded()
+            .map(|vector| {
+                let length = vector.text("text").map_or(100, str::len) as u16;
+                behind(&length.to_le_bytes(), &vector.bytes("hex"))
+            })
+            .collect(),
+        // A model of one slot with any string, then what is read with it.
+        "dictionary_any" => texts().map(|text| behind(&[2, 0, 0, 1, 1], text.as_bytes())).collect(),
         "json_differential" => {
             let invalid = encoded().map(|vector| vector.bytes("hex"));
             texts().map(String::into_bytes).chain(invalid).collect()

@@ -1,9 +1,9 @@
 //! Candidates: which (encoding, codec, level, dictionary) are tried, by default, by name, or all.
 //!
-//! The default list is about 60 long, so that a run takes about a minute: every usual codec with
-//! the payload's own text and with MessagePack, and every other encoding with three codecs that
-//! tell whether it is worth a closer look. What stage 1 finds best there is then looked at more
-//! closely: its other levels, and the other encodings with it.
+//! The default list is about 80 long, so that a run takes about a minute: every usual codec with
+//! the payload's own text, with MessagePack and with columns, and every other encoding with three
+//! codecs that tell whether it is worth a closer look. What stage 1 finds best there is then looked
+//! at more closely: its other levels, and the other encodings with it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -27,7 +27,7 @@ const CODECS_SLOW: &str = "zstd:19,brotli:11,lzma2:9";
 const CODECS_BRIEF: &str = "stored,snappy,zlib:6,zstd:3";
 
 /// The encodings that are tried with every codec.
-const ENCODINGS_MAIN: &[&str] = &["verbatim", "msgpack"];
+const ENCODINGS_MAIN: &[&str] = &["verbatim", "msgpack", "columnar"];
 
 /// A dictionary that was trained for this run, and what it took.
 #[derive(Debug)]

@@ -2,20 +2,24 @@
 //! see, and tried with every candidate whose codec takes one.
 //!
 //! A dictionary for an encoding other than the payload's own text is trained on encoded payloads,
-//! because those are what the codec compresses.
+//! because those are what the codec compresses. For the columnar encoding that takes two steps: its
+//! model is learned first, and the codec's part from what payloads are under that model.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use cinch_core::codec::DictionaryUse;
-use cinch_core::dictionary::Dictionary;
+use cinch_core::dictionary::{Dictionary, write_file};
 use cinch_core::document::Document;
-use cinch_core::encoding::{Encoding, Engine};
+use cinch_core::encoding::{Encoding, Engine, columnar};
 use cinch_core::json;
 
 use crate::candidate::{Candidate, Learned};
 use crate::corpus::Corpus;
+use crate::groups::Groups;
 use crate::train::{
-    DICTIONARY_BYTES, SAMPLE_BYTES_FACTOR, TRAIN_BYTES_MAX, TrainError, Trained, train,
+    DICTIONARY_BYTES, SAMPLE_BYTES_FACTOR, TRAIN_BYTES_MAX, TrainError, Trained, dictionary_id,
+    train, usable_bytes,
 };
 
 /// The level that dictionaries are trained for: what most services use.
@@ -42,8 +46,19 @@ pub struct Training {
     pub trouble: Option<TrainError>,
 }
 
-/// Trains dictionaries on these payloads, for those of the candidates that can use one.
-pub fn learn(corpus: &Corpus, training: &[usize], candidates: &[Candidate]) -> Training {
+/// A model holds only what so many groups of payloads had, each of which stands for an entity:
+/// dictionaries are handed around, and what few had may be private.
+const ENTITIES_MIN: u32 = 10;
+
+/// Trains dictionaries on these payloads, for those of the candidates that can use one; with `all`
+/// for every level of every encoding.
+pub fn learn(
+    corpus: &Corpus,
+    groups: &Groups,
+    training: &[usize],
+    candidates: &[Candidate],
+    all: bool,
+) -> Training {
     let mut found = Training::default();
     let mut encodings: Vec<&'static Encoding> = Vec::new();
     for candidate in candidates {
@@ -55,19 +70,25 @@ pub fn learn(corpus: &Corpus, training: &[usize], candidates: &[Candidate]) -> T
     for encoding in encodings {
         let takers: Vec<&Candidate> = candidates
             .iter()
-            .filter(|candidate| candidate.encoding == encoding && may_take(candidate))
+            .filter(|candidate| candidate.encoding == encoding && may_take(candidate, all))
             .collect();
         if takers.is_empty() {
             continue;
         }
-        let samples = encoded(corpus, training, encoding);
+        let start = Instant::now();
+        let model = match encoding.engine {
+            Engine::Text(_) => model_of(corpus, groups, training),
+            _ => None,
+        };
+        found.seconds += start.elapsed().as_secs_f64();
+        let samples = encoded(corpus, training, encoding, model.as_deref());
         let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
-        let sample_bytes: usize = samples.iter().map(|sample| sample.len()).sum();
-        for bytes in sizes(sample_bytes, is_verbatim(encoding)) {
+        for bytes in sizes(usable_bytes(&samples), is_main(encoding)) {
             match train(&samples, bytes, TRAIN_LEVEL) {
                 Ok(trained) => {
                     found.seconds += trained.build_seconds;
-                    found.candidates.extend(with_dictionary(&takers, bytes, &trained));
+                    let with = with_dictionary(&takers, bytes, &trained, model.as_deref());
+                    found.candidates.extend(with);
                 }
                 Err(error) => {
                     found.trouble.get_or_insert(error);
@@ -88,35 +109,70 @@ fn sizes(sample_bytes: usize, all: bool) -> Vec<usize> {
     sizes
 }
 
-fn is_verbatim(encoding: &Encoding) -> bool {
-    matches!(encoding.engine, Engine::Verbatim)
+/// Whether every size and level is tried with an encoding.
+fn is_main(encoding: &Encoding) -> bool {
+    matches!(encoding.engine, Engine::Verbatim | Engine::Text(_))
 }
 
-fn may_take(candidate: &Candidate) -> bool {
+/// What payloads share, as a model for the columnar encoding.
+fn model_of(corpus: &Corpus, groups: &Groups, training: &[usize]) -> Option<Vec<u8>> {
+    let mut payloads: Vec<(&[u8], u32)> = Vec::new();
+    let mut bytes = 0;
+    for &index in training {
+        let payload = &corpus.payloads[index];
+        bytes += payload.bytes.len();
+        if bytes > TRAIN_BYTES_MAX {
+            break;
+        }
+        payloads.push((&payload.bytes, groups.of[index]));
+    }
+    payloads.sort_by_key(|&(_, group)| group);
+    columnar::learn(&payloads, ENTITIES_MIN)
+}
+
+/// A dictionary for a codec, put into a file with a model.
+fn with_model(codec_part: &Dictionary, model: &[u8]) -> Option<Arc<Dictionary>> {
+    // Its id has to tell it from a file with another model.
+    let mut parts = codec_part.bytes().to_vec();
+    parts.extend_from_slice(model);
+    let id = dictionary_id(&parts);
+    let description = serde_json::json!({ "entities_min": ENTITIES_MIN }).to_string();
+    Dictionary::new(write_file(id, codec_part.bytes(), Some(model), &description)).ok()
+}
+
+fn may_take(candidate: &Candidate, all: bool) -> bool {
     let takes = candidate.codec.codec.info().dictionary_use != DictionaryUse::None;
-    takes
-        && (is_verbatim(candidate.encoding)
-            || OTHER_ENCODINGS_LEVELS.contains(&candidate.codec.level))
+    let is_level = || OTHER_ENCODINGS_LEVELS.contains(&candidate.codec.level);
+    takes && (all || is_main(candidate.encoding) || is_level())
 }
 
 /// The candidates with the dictionary in the form that their codec takes, where it takes it.
-fn with_dictionary(takers: &[&Candidate], bytes: usize, trained: &Trained) -> Vec<Candidate> {
+fn with_dictionary(
+    takers: &[&Candidate],
+    bytes: usize,
+    trained: &Trained,
+    model: Option<&[u8]>,
+) -> Vec<Candidate> {
     let learned = |dictionary: Arc<Dictionary>| {
-        Arc::new(Learned {
+        let dictionary = match model {
+            Some(model) => with_model(&dictionary, model)?,
+            None => dictionary,
+        };
+        Some(Arc::new(Learned {
             label: format!("{}K", bytes >> 10),
             dictionary,
             build_seconds: trained.build_seconds,
             sample_payloads: trained.sample_payloads as u64,
             sample_bytes: trained.sample_bytes as u64,
-        })
+        }))
     };
     let own = learned(Arc::clone(&trained.dictionary));
-    let raw = trained.raw().ok().map(|raw| learned(raw.dictionary));
+    let raw = trained.raw().ok().and_then(|raw| learned(raw.dictionary));
     takers
         .iter()
         .filter_map(|&taker| {
             let learned = match taker.codec.codec.info().dictionary_use {
-                DictionaryUse::EveryLevel => Arc::clone(&own),
+                DictionaryUse::EveryLevel => own.clone()?,
                 DictionaryUse::HighLevels => raw.clone()?,
                 DictionaryUse::None => return None,
             };
@@ -126,9 +182,25 @@ fn with_dictionary(takers: &[&Candidate], bytes: usize, trained: &Trained) -> Ve
         .collect()
 }
 
+/// A dictionary for a codec that stands for none.
+fn placeholder() -> Option<Arc<Dictionary>> {
+    Dictionary::new(vec![0; 8]).ok()
+}
+
 /// The training payloads as the codec will see them, as many as the trainer takes.
-fn encoded(corpus: &Corpus, training: &[usize], encoding: &Encoding) -> Vec<Vec<u8>> {
+fn encoded(
+    corpus: &Corpus,
+    training: &[usize],
+    encoding: &Encoding,
+    model: Option<&[u8]>,
+) -> Vec<Vec<u8>> {
     let mut document = Document::new();
+    // A context takes its model from a dictionary, of which only that part is read here.
+    let of_model = model.and_then(|model| with_model(&*placeholder()?, model));
+    let mut encoder = match encoding.engine {
+        Engine::Text(engine) => Some(engine.encoder(of_model.as_deref())),
+        _ => None,
+    };
     let total: usize = training.iter().map(|&index| corpus.payloads[index].bytes.len()).sum();
     // Every so many-th payload, so that the sample is spread over all of them.
     let stride = (total / TRAIN_BYTES_MAX + 1).max(1);
@@ -137,6 +209,14 @@ fn encoded(corpus: &Corpus, training: &[usize], encoding: &Encoding) -> Vec<Vec<
         let payload = &corpus.payloads[index];
         match encoding.engine {
             Engine::Verbatim => samples.push(payload.bytes.to_vec()),
+            Engine::Text(_) => {
+                let mut bytes = Vec::new();
+                if let Some(encoder) = &mut encoder
+                    && encoder.encode(&payload.bytes, &mut bytes).is_ok()
+                {
+                    samples.push(bytes);
+                }
+            }
             Engine::Document(engine) => {
                 let mut bytes = Vec::new();
                 if payload.is_json

@@ -184,7 +184,8 @@ pub fn evaluate(
         watch.progress.begin("training", 1);
         let asked: Vec<Candidate> =
             candidates.iter().filter(|candidate| wanted.includes(candidate)).cloned().collect();
-        let training = dictionaries::learn(corpus, &split.train, &asked);
+        let training =
+            dictionaries::learn(corpus, &measured.groups, &split.train, &asked, wanted.all);
         measured.counts.training_seconds = training.seconds;
         if training.candidates.is_empty()
             && let Some(trouble) = training.trouble

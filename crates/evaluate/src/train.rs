@@ -161,20 +161,27 @@ impl Trained {
     }
 }
 
+/// The bytes of samples that the trainer learns from: none of those that are too short, and of long
+/// ones the beginning.
+pub fn usable_bytes(samples: &[&[u8]]) -> usize {
+    usable(samples).map(<[u8]>::len).sum()
+}
+
+fn usable<'a>(samples: &'a [&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
+    samples
+        .iter()
+        .filter(|sample| sample.len() >= SAMPLE_BYTES_MIN)
+        .map(|sample| &sample[..sample.len().min(SAMPLE_BYTES_MAX)])
+}
+
 /// The samples one after the other, and their lengths: all of them, or evenly spread ones that
 /// keep within [`TRAIN_BYTES_MAX`].
 fn gather(samples: &[&[u8]]) -> (Vec<u8>, Vec<usize>) {
-    let usable = || {
-        samples
-            .iter()
-            .filter(|sample| sample.len() >= SAMPLE_BYTES_MIN)
-            .map(|sample| &sample[..sample.len().min(SAMPLE_BYTES_MAX)])
-    };
-    let total: usize = usable().map(<[u8]>::len).sum();
+    let total = usable_bytes(samples);
     let mut flat = Vec::with_capacity(total.min(TRAIN_BYTES_MAX));
     let mut lengths = Vec::new();
     let mut seen = 0usize;
-    for sample in usable() {
+    for sample in usable(samples) {
         // What was taken keeps up with the same share of what was seen, up to the end.
         let due = (seen as u128 * TRAIN_BYTES_MAX as u128 / total as u128) as usize;
         seen += sample.len();
@@ -193,9 +200,14 @@ fn gather(samples: &[&[u8]]) -> (Vec<u8>, Vec<usize>) {
 fn write_id(bytes: &mut [u8]) {
     if let Some(id) = bytes.get_mut(ID_OFFSET..ID_OFFSET + 4) {
         id.fill(0);
-        let id = ID_MIN + xxh3_64(bytes) % (ID_END - ID_MIN);
-        bytes[ID_OFFSET..ID_OFFSET + 4].copy_from_slice(&(id as u32).to_le_bytes());
+        let id = dictionary_id(bytes);
+        bytes[ID_OFFSET..ID_OFFSET + 4].copy_from_slice(&id.to_le_bytes());
     }
+}
+
+/// An id that is made of content, outside what RFC 8878 reserves.
+pub(crate) fn dictionary_id(content: &[u8]) -> u32 {
+    (ID_MIN + xxh3_64(content) % (ID_END - ID_MIN)) as u32
 }
 
 #[cfg(test)]

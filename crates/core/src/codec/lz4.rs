@@ -184,7 +184,7 @@ impl Decompressor for Lz4Decompressor {
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, DecompressError> {
         let dictionary = match &self.dictionary {
             None => &[],
-            Some(dictionary) => content(dictionary.bytes()),
+            Some(dictionary) => content(dictionary.codec_bytes()),
         };
         match library::decompress(input, output, dictionary) {
             Some(length) => Ok(length),

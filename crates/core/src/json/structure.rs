@@ -8,11 +8,11 @@
 //! Preconditions: the text is shorter than 2^31 bytes. Nothing is assumed of its content.
 
 /// Set in the entry of a closing quote whose string has a backslash.
-pub(super) const HAS_ESCAPE: u32 = 1 << 31;
+pub(crate) const HAS_ESCAPE: u32 = 1 << 31;
 
 /// What the first stage found wrong, if anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The text ends inside a string.
     OpenString,
     /// A control character stands inside a string, in the 64 bytes from this offset.
@@ -44,7 +44,7 @@ struct Carry {
 
 /// Appends to `index` the offset of every quote, operator and first byte of a number or literal
 /// outside strings.
-pub(super) fn find(text: &[u8], index: &mut Vec<u32>) -> Result<(), Fault> {
+pub(crate) fn find(text: &[u8], index: &mut Vec<u32>) -> Result<(), Fault> {
     debug_assert!(text.len() < HAS_ESCAPE as usize);
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2")

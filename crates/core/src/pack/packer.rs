@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::codec::{Codec, CodecChoice, CompressError, Compressor, STORED, SetupError};
 use crate::dictionary::Dictionary;
 use crate::document::{Document, first_difference};
-use crate::encoding::{DocumentEncoding, Encoding, Engine, Refusal};
+use crate::encoding::{DocumentEncoding, Encoding, Engine, Refusal, TextEncoder};
 use crate::envelope::{Header, checksum, looks_like_envelope};
 use crate::json;
 use crate::limits::PAYLOAD_BYTES_MAX;
@@ -115,6 +115,8 @@ struct Way {
     encoding: &'static Encoding,
     codec: &'static dyn Codec,
     compressor: Box<dyn Compressor>,
+    /// For an encoding of text.
+    encoder: Option<Box<dyn TextEncoder>>,
     dictionary: Option<u32>,
 }
 
@@ -141,6 +143,10 @@ impl Way {
             encoding,
             codec,
             compressor: codec.compressor(choice.level, dictionary)?,
+            encoder: match encoding.engine {
+                Engine::Text(engine) => Some(engine.encoder(dictionary.map(Arc::as_ref))),
+                _ => None,
+            },
             dictionary: dictionary.map(|dictionary| dictionary.id()),
         })
     }
@@ -219,15 +225,18 @@ impl Work {
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<NotEncoded>, PlainReason> {
-        let not_encoded = match way.encoding.engine {
-            Engine::Verbatim => None,
-            Engine::Document(engine) => self.encode(way.encoding, engine, payload).err(),
+        let not_encoded = match (&way.encoding.engine, &mut way.encoder) {
+            (Engine::Document(engine), _) => self.encode(way.encoding, *engine, payload).err(),
+            (_, Some(encoder)) => self.encode_text(encoder.as_mut(), payload).err(),
+            _ => None,
         };
         let is_verbatim = matches!(way.encoding.engine, Engine::Verbatim) || not_encoded.is_some();
         let (encoding, text, encoded): (_, &[u8], &[u8]) = if is_verbatim {
             (None, payload, payload)
         } else if way.encoding.is_json_text {
             (Some(way.encoding.id), &self.encoded, &self.encoded)
+        } else if way.encoder.is_some() {
+            (Some(way.encoding.id), payload, &self.encoded)
         } else {
             (Some(way.encoding.id), &self.text, &self.encoded)
         };
@@ -263,6 +272,20 @@ impl Work {
             }
         }
         Ok(not_encoded)
+    }
+
+    /// Encodes the payload's text into `self.encoded`; decoding gives the same text.
+    fn encode_text(
+        &mut self,
+        encoder: &mut dyn TextEncoder,
+        payload: &[u8],
+    ) -> Result<(), NotEncoded> {
+        self.encoded.clear();
+        encoder.encode(payload, &mut self.encoded).map_err(NotEncoded::Refused)?;
+        if self.encoded.len() > encoded_bytes_max(payload.len()) {
+            return Err(NotEncoded::TooLong);
+        }
+        Ok(())
     }
 
     /// Encodes the payload into `self.encoded`, and into `self.text` what decoding it gives.

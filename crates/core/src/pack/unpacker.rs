@@ -10,7 +10,9 @@ use std::sync::Arc;
 use crate::codec::{CodecId, DecompressError, Decompressor, SetupError, decoder_of};
 use crate::dictionary::Dictionary;
 use crate::document::Document;
-use crate::encoding::{DecodeError, DocumentEncoding, Engine, encoding_of};
+use crate::encoding::{
+    DecodeError, DocumentEncoding, EncodingId, Engine, TextDecoder, encoding_of,
+};
 use crate::envelope::{
     FIELD_BASE, FIELD_SCHEMA, Header, UnpackError, checksum, looks_like_envelope,
 };
@@ -31,6 +33,7 @@ pub enum Found {
 pub struct Unpacker {
     dictionaries: BTreeMap<u32, Arc<Dictionary>>,
     decompressors: BTreeMap<(CodecId, Option<u32>), Box<dyn Decompressor>>,
+    decoders: BTreeMap<(EncodingId, Option<u32>), Box<dyn TextDecoder>>,
     encoded: Vec<u8>,
     document: Document,
     limit_bytes: usize,
@@ -42,6 +45,7 @@ impl Unpacker {
         Unpacker {
             dictionaries: dictionaries.into_iter().map(|found| (found.id(), found)).collect(),
             decompressors: BTreeMap::new(),
+            decoders: BTreeMap::new(),
             encoded: Vec::new(),
             document: Document::new(),
             limit_bytes: PAYLOAD_BYTES_MAX,
@@ -92,12 +96,12 @@ impl Unpacker {
                 _ => {}
             }
         }
-        let engine = match header.encoding {
-            None => &Engine::Verbatim,
+        let (engine, encoding) = match header.encoding {
+            None => (&Engine::Verbatim, EncodingId(0)),
             Some(id) => {
                 let found = encoding_of(id).ok_or(UnpackError::UnknownEncoding { id: id.0 })?;
                 // JSON text is what the reader gets, as it was written.
-                if found.is_json_text { &Engine::Verbatim } else { &found.engine }
+                (if found.is_json_text { &Engine::Verbatim } else { &found.engine }, id)
             }
         };
         let payload_bytes = header.payload_bytes as usize;
@@ -127,6 +131,24 @@ impl Unpacker {
                 .map_err(|error| UnpackError::of_body(&error, header_bytes))?;
                 decode(*engine, encoded, &mut self.document, payload_bytes, out)
                     .map_err(|what| UnpackError::damaged(what, header_bytes))?;
+            }
+            Engine::Text(engine) => {
+                let encoded = decompress_encoded(
+                    decompressor.as_mut(),
+                    body,
+                    &mut self.encoded,
+                    payload_bytes,
+                )
+                .map_err(|error| UnpackError::of_body(&error, header_bytes))?;
+                let dictionary = header.dictionary.and_then(|id| self.dictionaries.get(&id));
+                let decoder = self
+                    .decoders
+                    .entry((encoding, header.dictionary))
+                    .or_insert_with(|| engine.decoder(dictionary.map(Arc::as_ref)));
+                out.clear();
+                decoder.decode(encoded, payload_bytes, out).map_err(|_| {
+                    UnpackError::damaged("a body that does not decode", header_bytes)
+                })?;
             }
         }
         if out.len() != payload_bytes {
@@ -199,7 +221,7 @@ fn decode(
     // Every value and every key takes at least one byte of text.
     document.limit_nodes(payload_bytes);
     engine.decode(encoded, document).map_err(|error| match error {
-        DecodeError::Corrupt { .. } => "a body that does not decode",
+        DecodeError::Corrupt { .. } | DecodeError::Body { .. } => "a body that does not decode",
         DecodeError::NotJson { .. } => "a body that decodes to what JSON can't say",
         DecodeError::Document(_) => "a body that decodes to more than the limits allow",
     })?;

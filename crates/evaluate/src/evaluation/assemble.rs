@@ -183,7 +183,8 @@ fn rules(measured: &Measured<'_>, classes: &[Class], overall: &Candidate) -> Vec
 
 /// The file of a dictionary, beside the profile.
 fn file_name(dictionary: &Dictionary) -> String {
-    format!("dictionary-{:08x}.zdict", dictionary.id())
+    let ending = if dictionary.model().is_some() { "cinchdict" } else { "zdict" };
+    format!("dictionary-{:08x}.{ending}", dictionary.id())
 }
 
 fn dictionary_file(dictionary: &Dictionary) -> DictionaryFile {

@@ -16,8 +16,14 @@ use crate::statistics::stratified;
 /// How often stage 1 looks around the best it knows.
 const CLOSER_LOOKS: usize = 3;
 
-/// Around how many of the best, each of another codec, it looks.
+/// Around how many of the best, each of another codec, it looks, and how many of those it tries
+/// with the other encodings.
 const CLOSER_CODECS: usize = 3;
+const CLOSER_WITH_ENCODINGS: usize = 2;
+
+/// The same where size counts more than the time of a run: large lists, where a dictionary is of no
+/// use, have their best with an encoding and a codec that nobody would have guessed.
+const CLOSER_CODECS_SLOW: usize = 5;
 
 /// A goal for time alone looks at every fast level of what is at most this much, as a difference of
 /// scores, behind the best: factor 4.
@@ -117,13 +123,17 @@ impl Measured<'_> {
     /// Adds the neighbours of the best candidates, and returns which are new.
     fn look_closer(&mut self, wanted: &Wanted) -> Vec<usize> {
         let goal = self.request.goal;
+        let (codecs, with_encodings) = match goal.wants_slow {
+            true => (CLOSER_CODECS_SLOW, CLOSER_CODECS_SLOW),
+            false => (CLOSER_CODECS, CLOSER_WITH_ENCODINGS),
+        };
         let mut best: Vec<usize> = Vec::new();
         for index in select::by_first_look(&self.all, goal, self.request.from) {
             let kind = |index: usize| {
                 let candidate = &self.all[index].candidate;
                 (candidate.codec.name(), candidate.learned.is_some())
             };
-            if best.len() < CLOSER_CODECS && !best.iter().any(|&other| kind(other) == kind(index)) {
+            if best.len() < codecs && !best.iter().any(|&other| kind(other) == kind(index)) {
                 best.push(index);
             }
         }
@@ -132,7 +142,7 @@ impl Measured<'_> {
             self.look_at_the_fast_end();
         }
         for (place, index) in best.into_iter().enumerate() {
-            let with_encodings = place < 2 && wanted.encodings.is_none();
+            let with_encodings = place < with_encodings && wanted.encodings.is_none();
             for candidate in around(&self.all[index].candidate, goal.wants_slow, with_encodings) {
                 if !self.all.iter().any(|known| known.candidate == candidate) {
                     self.all.push(Tracked::new(candidate));

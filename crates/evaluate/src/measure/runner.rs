@@ -8,7 +8,7 @@ use cinch_core::codec::{
     CodecChoice, CompressError, Compressor, DecompressError, Decompressor, STORED, SetupError,
 };
 use cinch_core::document::{Document, first_difference};
-use cinch_core::encoding::{DocumentEncoding, Engine};
+use cinch_core::encoding::{DocumentEncoding, Engine, TextDecoder, TextEncoder};
 use cinch_core::envelope::checksum;
 use cinch_core::json;
 
@@ -88,11 +88,20 @@ impl Steps {
     ///
     /// From text, a binary encoding is parsed and encoded, and, since an envelope carries the
     /// length and checksum of the text that comes back, decoded and written too. From a value, the
-    /// text of `verbatim` has to be written first and parsed at the end. Both directions make the
-    /// checksum.
+    /// text of `verbatim` has to be written first and parsed at the end. An encoding of text has
+    /// neither of the two, but is unpacked when it was packed, because a packer verifies it. Both
+    /// directions make the checksum.
     pub fn totals(&self, candidate: &Candidate, from: TimedFrom) -> (f32, f32) {
         let Steps { parse, encode, compress, decompress, decode, write, checksum } = *self;
         let is_verbatim = matches!(candidate.encoding.engine, Engine::Verbatim);
+        if matches!(candidate.encoding.engine, Engine::Text(_)) {
+            let verified = encode + compress + decompress + decode;
+            let (pack, unpack) = match from {
+                TimedFrom::Text => (verified, decompress + decode),
+                TimedFrom::Value => (write + verified, decompress + decode + parse),
+            };
+            return (pack + checksum, unpack + checksum);
+        }
         let (pack, unpack) = match (from, is_verbatim, candidate.encoding.is_json_text) {
             (TimedFrom::Text, true, _) => (compress, decompress),
             (TimedFrom::Text, _, true) => (parse + encode + compress, decompress),
@@ -136,6 +145,8 @@ pub struct Runner {
     from: TimedFrom,
     compressor: Box<dyn Compressor>,
     decompressor: Box<dyn Decompressor>,
+    /// For an encoding of text.
+    text_contexts: Option<(Box<dyn TextEncoder>, Box<dyn TextDecoder>)>,
     document: Document,
     decoded: Document,
     encoded: Vec<u8>,
@@ -158,11 +169,14 @@ impl Runner {
         let CodecChoice { codec, level } = candidate.codec;
         let (compressor, compressor_ns) = timed(|| codec.compressor(level, candidate.dictionary()));
         let (decompressor, decompressor_ns) = timed(|| codec.decompressor(candidate.dictionary()));
+        let ((encoder, encoder_ns), (decoder, decoder_ns)) = text_contexts(candidate);
+        let text_contexts = encoder.zip(decoder);
         let runner = Runner {
             candidate: candidate.clone(),
             from,
             compressor: compressor?,
             decompressor: decompressor?,
+            text_contexts,
             document: Document::new(),
             decoded: Document::new(),
             encoded: Vec::new(),
@@ -170,7 +184,7 @@ impl Runner {
             decompressed: Vec::new(),
             text: Vec::new(),
         };
-        Ok((runner, (compressor_ns, decompressor_ns)))
+        Ok((runner, (compressor_ns + encoder_ns, decompressor_ns + decoder_ns)))
     }
 
     /// Replaces both contexts by new ones, as a service without reuse does, and returns what that
@@ -181,7 +195,9 @@ impl Runner {
         let (compressor, compressor_ns) = timed(|| codec.compressor(level, dictionary));
         let (decompressor, decompressor_ns) = timed(|| codec.decompressor(dictionary));
         (self.compressor, self.decompressor) = (compressor?, decompressor?);
-        Ok((compressor_ns, decompressor_ns))
+        let ((encoder, encoder_ns), (decoder, decoder_ns)) = text_contexts(&self.candidate);
+        self.text_contexts = encoder.zip(decoder);
+        Ok((compressor_ns + encoder_ns, decompressor_ns + decoder_ns))
     }
 
     /// The candidate that it runs.
@@ -213,6 +229,10 @@ impl Runner {
                 None
             }
             Engine::Document(engine) => self.encode(engine, payload, &mut steps).err(),
+            Engine::Text(_) => {
+                self.text_steps(payload, &mut steps);
+                self.encode_text(payload, &mut steps).err()
+            }
         };
         let is_verbatim =
             refusal.is_some() || matches!(self.candidate.encoding.engine, Engine::Verbatim);
@@ -234,11 +254,11 @@ impl Runner {
             timed(|| self.decompressor.decompress(&self.compressed[..bytes_out], output));
         steps.decompress = time as f32;
         let mut verdict = judge_bytes(&decompressed, output, input, check);
-        if !is_verbatim
-            && verdict == Verdict::Fine
-            && let Engine::Document(engine) = self.candidate.encoding.engine
-        {
-            verdict = self.decode(engine, &mut steps, check);
+        if !is_verbatim && verdict == Verdict::Fine {
+            verdict = match self.candidate.encoding.engine {
+                Engine::Document(engine) => self.decode(engine, &mut steps, check),
+                _ => self.decode_text(payload, &mut steps, check),
+            };
         }
         if self.candidate.codec.codec.info().id != STORED {
             let text: &[u8] = match (is_verbatim, self.candidate.encoding.is_json_text) {
@@ -294,6 +314,32 @@ impl Runner {
         encoded.map_err(|error| error.to_string())
     }
 
+    fn encode_text(&mut self, payload: &Payload, steps: &mut Steps) -> Result<(), String> {
+        let Some((encoder, _)) = &mut self.text_contexts else {
+            return Err("the encoding has no contexts".to_owned());
+        };
+        self.encoded.clear();
+        let (encoded, time) = timed(|| encoder.encode(&payload.bytes, &mut self.encoded));
+        steps.encode = time as f32;
+        encoded.map_err(|error| error.to_string())
+    }
+
+    fn decode_text(&mut self, payload: &Payload, steps: &mut Steps, check: bool) -> Verdict {
+        let Some((_, decoder)) = &mut self.text_contexts else { return Verdict::Fine };
+        let encoded = &self.decompressed[..self.encoded.len()];
+        self.text.clear();
+        let text_bytes = payload.bytes.len();
+        let (decoded, time) = timed(|| decoder.decode(encoded, text_bytes, &mut self.text));
+        steps.decode = time as f32;
+        match decoded {
+            Err(error) => Verdict::Failed(error.to_string()),
+            Ok(()) if check && *self.text != *payload.bytes => {
+                Verdict::Failed("the text came back changed".to_owned())
+            }
+            Ok(()) => Verdict::Fine,
+        }
+    }
+
     fn decode(&mut self, engine: &dyn DocumentEncoding, steps: &mut Steps, check: bool) -> Verdict {
         let encoded = &self.decompressed[..self.encoded.len()];
         let (decoded, time) = timed(|| engine.decode(encoded, &mut self.decoded));
@@ -312,6 +358,18 @@ impl Runner {
         }
         Verdict::Fine
     }
+}
+
+/// A context that may not be needed, and what it took to make it, in nanoseconds.
+type Made<T> = (Option<Box<T>>, f64);
+
+/// The contexts of an encoding of text.
+fn text_contexts(candidate: &Candidate) -> (Made<dyn TextEncoder>, Made<dyn TextDecoder>) {
+    let Engine::Text(engine) = candidate.encoding.engine else { return ((None, 0.0), (None, 0.0)) };
+    let dictionary = candidate.dictionary().map(AsRef::as_ref);
+    let (encoder, encoder_ns) = timed(|| engine.encoder(dictionary));
+    let (decoder, decoder_ns) = timed(|| engine.decoder(dictionary));
+    ((Some(encoder), encoder_ns), (Some(decoder), decoder_ns))
 }
 
 fn grow(buffer: &mut Vec<u8>, length: usize) {

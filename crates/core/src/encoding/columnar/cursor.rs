@@ -1,0 +1,64 @@
+//! A place in encoded bytes. Every read is checked here, so that the decoder says what it wants and
+//! never how far it may go.
+
+use super::{Corrupt, END};
+
+/// A place in encoded bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Cursor<'a> {
+        Cursor { bytes, at: 0 }
+    }
+
+    /// A place in the middle; one after the end has nothing left.
+    #[inline]
+    pub(super) fn at_offset(bytes: &'a [u8], at: usize) -> Cursor<'a> {
+        Cursor { bytes, at: at.min(bytes.len()) }
+    }
+
+    /// All bytes, those that were read too.
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Bytes read so far.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Bytes that are left.
+    pub(super) fn left(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    /// The next byte.
+    #[inline]
+    pub(super) fn byte(&mut self) -> Result<u8, Corrupt> {
+        let byte = *self.bytes.get(self.at).ok_or(END)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// The next so many bytes.
+    #[inline]
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Corrupt> {
+        let end = self.at.checked_add(count).ok_or(END)?;
+        let taken = self.bytes.get(self.at..end).ok_or(END)?;
+        self.at = end;
+        Ok(taken)
+    }
+
+    /// The bytes up to the next terminator, which is skipped.
+    #[inline]
+    pub(super) fn text(&mut self) -> Result<&'a [u8], Corrupt> {
+        let rest = &self.bytes[self.at..];
+        let end = memchr::memchr(super::TERMINATOR, rest).ok_or(END)?;
+        self.at += end + 1;
+        Ok(&rest[..end])
+    }
+}

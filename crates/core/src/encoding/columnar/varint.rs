@@ -1,0 +1,79 @@
+//! Numbers of one to ten bytes: seven bits a byte, low bits first, the top bit set on all but the
+//! last byte; signed ones with the sign in the lowest bit.
+
+use super::Corrupt;
+use super::cursor::Cursor;
+
+/// Appends a number.
+#[inline]
+pub(super) fn write(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Reads a number.
+#[inline]
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<u64, Corrupt> {
+    let first = cursor.byte()?;
+    if first < 0x80 {
+        return Ok(u64::from(first));
+    }
+    let mut value = u64::from(first & 0x7F);
+    for shift in (7..=63).step_by(7) {
+        let byte = cursor.byte()?;
+        if shift == 63 && byte > 1 {
+            return Err(Corrupt("a number above 64 bits"));
+        }
+        value |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Ok(value);
+        }
+    }
+    Err(Corrupt("a number above 64 bits"))
+}
+
+/// Reads a number that has to be at most `max`.
+#[inline]
+pub(super) fn read_at_most(
+    cursor: &mut Cursor<'_>,
+    max: usize,
+    what: &'static str,
+) -> Result<usize, Corrupt> {
+    let value = read(cursor)?;
+    if value > max as u64 { Err(Corrupt(what)) } else { Ok(value as usize) }
+}
+
+/// A signed number with the sign in the lowest bit.
+#[inline]
+pub(super) fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// The signed number back.
+#[inline]
+pub(super) fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back() {
+        let mut values = vec![0, 1, u64::MAX, i64::MAX as u64, i64::MIN as u64];
+        values.extend((0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1]));
+        for value in values {
+            let mut out = Vec::new();
+            write(value, &mut out);
+            let mut cursor = Cursor::new(&out);
+            assert_eq!(read(&mut cursor), Ok(value));
+            assert_eq!(read(&mut Cursor::new(&out[..out.len() - 1])), Err(super::super::END));
+            assert_eq!(unzigzag(zigzag(value as i64)), value as i64);
+        }
+        assert!(read(&mut Cursor::new(&[0xFF; 11])).is_err());
+    }
+}
