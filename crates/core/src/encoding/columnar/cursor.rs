@@ -21,11 +21,6 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, at: at.min(bytes.len()) }
     }
 
-    /// All bytes, those that were read too.
-    pub(super) fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
     /// Bytes read so far.
     pub(super) fn at(&self) -> usize {
         self.at

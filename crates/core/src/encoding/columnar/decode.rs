@@ -34,8 +34,9 @@ struct Place {
     is_changed: bool,
     symbols: Small,
     lengths: Small,
-    /// Where the texts continue.
+    /// Where the texts continue, and how many there are.
     texts: usize,
+    text_count: u32,
     /// Where its number columns begin and end in the list of all.
     columns: (u32, u32),
 }
@@ -213,16 +214,29 @@ impl Decoder {
                 1 => self.counts[0] = count,
                 _ => {
                     let counts = &mut self.counts;
+                    let content = &self.model.slots[at];
+                    let has_text = content.has_text();
+                    let mut texts = 0;
                     let symbols = small(cursor, count, |symbol, times| {
                         let counter = counts.get_mut(symbol as usize);
                         *counter.ok_or(Corrupt("an unknown variant"))? += times;
+                        if has_text && matches!(content.variants[symbol as usize], Variant::Text(_))
+                        {
+                            texts += times;
+                        }
                         Ok(())
                     })?;
-                    self.place(slot).symbols = symbols;
+                    let place = self.place(slot);
+                    place.symbols = symbols;
+                    place.text_count = texts;
                 }
             }
+            if variants == 1 && matches!(self.model.slots[at].variants[0], Variant::Text(_)) {
+                self.place(slot).text_count = count;
+            }
             let first_column = self.columns.len() as u32;
-            for variant in 0..variants {
+            for active in 0..self.model.slots[at].active.len() {
+                let variant = self.model.slots[at].active[active] as usize;
                 let times = self.counts[variant];
                 if times == 0 {
                     continue;
@@ -326,36 +340,13 @@ impl Decoder {
     fn find_texts(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Corrupt> {
         for at in 0..self.order.len() {
             let slot = self.order[at];
-            self.place(slot).texts = cursor.at();
-            let texts = self.texts_of(slot, cursor.bytes())?;
-            for _ in 0..texts {
+            let place = self.place(slot);
+            place.texts = cursor.at();
+            for _ in 0..place.text_count {
                 cursor.text()?;
             }
         }
         Ok(())
-    }
-
-    /// How many values of a slot are texts.
-    fn texts_of(&mut self, slot: SlotId, bytes: &[u8]) -> Result<usize, Corrupt> {
-        let Place { count, symbols, .. } = *self.place(slot);
-        let variants = &self.model.slots[slot as usize].variants;
-        let is_text = |symbol: u32| matches!(variants[symbol as usize], Variant::Text(_));
-        if variants.len() == 1 {
-            return Ok(if is_text(0) { count as usize } else { 0 });
-        }
-        if !variants.iter().any(|variant| matches!(variant, Variant::Text(_))) {
-            return Ok(0);
-        }
-        let mut texts = 0;
-        let mut cursor = Cursor::at_offset(bytes, symbols.at);
-        for done in 0..count {
-            let symbol = varint::read(&mut cursor)? as u32;
-            if symbols.is_same {
-                return Ok(if is_text(symbol) { (count - done) as usize } else { 0 });
-            }
-            texts += usize::from(is_text(symbol));
-        }
-        Ok(texts)
     }
 
     fn write<const COMPACT: bool>(

@@ -34,7 +34,6 @@ struct Known {
     constants: HashMap<Box<[u8]>, u32, RandomState>,
     /// The others that a scalar may have, those that ask most first.
     others: Vec<u32>,
-    array: Option<u32>,
     /// Whether some number may stand there that is no constant.
     has_number: bool,
 }
@@ -70,8 +69,7 @@ impl Known {
                 Variant::Constant(text) => {
                     known.constants.insert(text.clone(), number);
                 }
-                Variant::Array => known.array = Some(number),
-                Variant::Object(_) | Variant::Tuple(_) => {}
+                Variant::Array | Variant::Object(_) | Variant::Tuple(_) => {}
                 other => {
                     known.has_number |=
                         matches!(other, Variant::Number(affixes, ..) if affixes.prefix.is_empty());
@@ -192,15 +190,7 @@ impl Encoder {
         let (base_variants, base_children) = self.model.base_of(slot);
         let mut symbols = std::mem::take(&mut self.parts.symbols);
         symbols.clear();
-        let array = || {
-            let is_array = |variant: &Variant| *variant == Variant::Array;
-            let variants = &self.model.slots[at].variants;
-            variants.iter().position(is_array).map_or(u32::MAX, |found| found as u32)
-        };
-        let array = match self.known.get(at) {
-            Some(Known { array: Some(array), .. }) => *array,
-            _ => array(),
-        };
+        let array = self.model.slots[at].array().unwrap_or(u32::MAX);
         let mut unknown: Vec<&[u8]> = Vec::new();
         self.parts.lengths.clear();
         self.parts.integers.clear();
@@ -273,26 +263,24 @@ impl Encoder {
 
     /// Writes the parts of the values that their variants do not say.
     fn write_values(&mut self, slot: SlotId, text: &[u8], tokens: &[Token], symbols: &[u32]) {
-        let variants = &self.model.slots[slot as usize].variants;
+        let content = &self.model.slots[slot as usize];
+        let variants = &content.variants;
         let parts = &mut self.parts;
-        let values = |number: usize| {
-            tokens
-                .iter()
-                .zip(symbols)
-                .filter(move |&(_, &symbol)| symbol as usize == number)
-                .filter_map(|(token, _)| match *token {
+        let values = |number: u32| {
+            tokens.iter().zip(symbols).filter(move |&(_, &symbol)| symbol == number).filter_map(
+                |(token, _)| match *token {
                     Token::Scalar(start, end) => Some(&text[start as usize..end as usize]),
                     _ => None,
-                })
+                },
+            )
         };
-        let mut any_text = false;
-        for (number, variant) in variants.iter().enumerate() {
-            match variant {
+        for &number in &content.active {
+            match &variants[number as usize] {
                 Variant::Number(_, form, base) => {
                     let mut column = std::mem::take(&mut parts.column);
                     column.clear();
                     let pairs = symbols.iter().zip(&parts.integers);
-                    let of_variant = pairs.filter(|(symbol, _)| **symbol as usize == number);
+                    let of_variant = pairs.filter(|(symbol, _)| **symbol == number);
                     column.extend(of_variant.map(|(_, integer)| integer));
                     parts.write_numbers(&column, *form, *base);
                     parts.column = column;
@@ -302,11 +290,10 @@ impl Encoder {
                         write_bytes(affixes, *kind, value, &mut parts.numbers);
                     }
                 }
-                Variant::Text(_) => any_text = true,
                 _ => {}
             }
         }
-        if !any_text {
+        if !content.has_text() {
             return;
         }
         for (token, &symbol) in tokens.iter().zip(symbols) {

@@ -116,10 +116,26 @@ pub(super) struct Slot {
     pub(super) positions: Vec<SlotId>,
     /// The lengths of its tuples and their variants, which are few where the variants are many.
     pub(super) tuples: Vec<(u32, u32)>,
+    /// The variants that have a column of their own or values below them, in rising order: few,
+    /// where constants are many.
+    pub(super) active: Vec<u32>,
+    /// The first variant that is a text, and that of the arrays.
+    first_text: Option<u32>,
+    array: Option<u32>,
     pub(super) depth: u32,
 }
 
 impl Slot {
+    /// Whether some values are texts.
+    pub(super) fn has_text(&self) -> bool {
+        self.first_text.is_some()
+    }
+
+    /// The variant of the arrays.
+    pub(super) fn array(&self) -> Option<u32> {
+        self.array
+    }
+
     /// The variant of the tuples of this length.
     pub(super) fn tuple(&self, length: u32) -> Option<u32> {
         let found = self.tuples.iter().find(|(known, _)| *known == length);
@@ -220,7 +236,11 @@ impl Model {
             content.children.truncate(children);
             content.element = content.element.filter(|&element| (element as usize) < slots);
             content.positions.retain(|&position| (position as usize) < slots);
-            content.tuples.retain(|&(_, variant)| (variant as usize) < variants);
+            let is_kept = |variant: &u32| (*variant as usize) < variants;
+            content.tuples.retain(|(_, variant)| is_kept(variant));
+            content.active.retain(is_kept);
+            content.first_text = content.first_text.filter(is_kept);
+            content.array = content.array.filter(is_kept);
         }
         self.variants = self.base_variants;
         self.listed_keys = self.base_listed_keys;
@@ -235,6 +255,7 @@ impl Model {
                 + slot.children.iter().map(|child| child.label.len()).sum::<usize>()
                 + slot.positions.capacity() * size_of::<SlotId>()
                 + slot.tuples.capacity() * size_of::<(u32, u32)>()
+                + slot.active.capacity() * size_of::<u32>()
         };
         self.slots.capacity() * size_of::<Slot>()
             + self.slots.iter().map(of_slot).sum::<usize>()
@@ -320,9 +341,18 @@ impl Model {
             _ => {}
         }
         self.variants += 1;
-        let variants = &mut self.slots[slot as usize].variants;
-        variants.push(variant);
-        Ok((variants.len() - 1) as u32)
+        let content = &mut self.slots[slot as usize];
+        let number = content.variants.len() as u32;
+        match variant {
+            Variant::Constant(_) => {}
+            Variant::Text(_) => content.first_text = content.first_text.or(Some(number)),
+            _ => content.active.push(number),
+        }
+        if variant == Variant::Array {
+            content.array = Some(number);
+        }
+        content.variants.push(variant);
+        Ok(number)
     }
 
     /// Appends the whole model, as [`Model::read`] reads it.
