@@ -113,33 +113,22 @@ impl Unpacker {
             .decompressors
             .get_mut(&(header.codec, header.dictionary))
             .ok_or(UnpackError::UnknownCodec { id: header.codec.0 })?;
-        match engine {
+        let encoded = match engine {
             Engine::Verbatim => {
                 // Every byte is written below or the whole is cleared, so only growth is zeroed.
                 out.resize(payload_bytes, 0);
-                decompressor
-                    .decompress_exact(body, out)
-                    .map_err(|error| UnpackError::of_body(&error, header_bytes))?;
+                decompressor.decompress_exact(body, out).map(|()| &[][..])
             }
+            _ => decompress_encoded(decompressor.as_mut(), body, &mut self.encoded, payload_bytes),
+        };
+        let encoded = encoded.map_err(|error| UnpackError::of_body(&error, header_bytes))?;
+        match engine {
+            Engine::Verbatim => {}
             Engine::Document(engine) => {
-                let encoded = decompress_encoded(
-                    decompressor.as_mut(),
-                    body,
-                    &mut self.encoded,
-                    payload_bytes,
-                )
-                .map_err(|error| UnpackError::of_body(&error, header_bytes))?;
                 decode(*engine, encoded, &mut self.document, payload_bytes, out)
                     .map_err(|what| UnpackError::damaged(what, header_bytes))?;
             }
             Engine::Text(engine) => {
-                let encoded = decompress_encoded(
-                    decompressor.as_mut(),
-                    body,
-                    &mut self.encoded,
-                    payload_bytes,
-                )
-                .map_err(|error| UnpackError::of_body(&error, header_bytes))?;
                 let dictionary = header.dictionary.and_then(|id| self.dictionaries.get(&id));
                 let decoder = self
                     .decoders
