@@ -136,9 +136,7 @@ fn measure(corpus: &Corpus) -> Outcome<Row> {
     let of_columns = match &model {
         None => None,
         Some(model) => {
-            let file = write_file(40_000, &[0; 8], Some(model), "{}");
-            let only_model = Dictionary::new(file)?;
-            let mut encoder = engine.encoder(Some(&only_model));
+            let mut encoder = columnar::encoder_for(model).ok_or("what was learned is no model")?;
             let encoded = |payload: &Vec<u8>| {
                 let mut out = Vec::new();
                 encoder.encode(payload, &mut out).ok().map(|()| out)

@@ -25,5 +25,5 @@ pub use json_text::{Token, same_text, same_value, tokens};
 pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise, small_carts};
 pub use peer::{Peer, chromium, maven, python, repository};
 pub use servers::{Kafka, MariaDb, MongoDb, Postgres, Redis, TOMBSTONE, closed_port};
-pub use stored::{Stored, gzip, hex, zstd};
+pub use stored::{BRIEFLY, Stored, gzip, hex, zstd};
 pub use terminal::Terminal;

@@ -11,6 +11,10 @@ use flate2::write::GzEncoder;
 
 use crate::carts;
 
+/// The rest of an evaluation of what a store holds that is over soon and told as JSON.
+pub const BRIEFLY: [&str; 8] =
+    ["--codecs", "snappy,zstd", "--encodings", "verbatim", "--time", "1s", "--json", "-"];
+
 /// Payloads, one a line, as they are stored.
 pub struct Stored {
     text: Vec<u8>,

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use cinch_integration::{Folder, MariaDb, Stored, cinch, closed_port, gzip, hex, zstd};
+use cinch_integration::{BRIEFLY, Folder, MariaDb, Stored, cinch, closed_port, gzip, hex, zstd};
 
 /// A table of payloads, under keys that count them.
 fn store(server: &MariaDb, table: &str, columns: &str, stored: &Stored) {
@@ -163,16 +163,8 @@ fn an_evaluation_takes_the_address() {
     store(&server, "evaluated", columns, &Stored::carts(300));
     let folder = Folder::new();
     let address = server.address().replace("mysql:", "mariadb:");
-    let run = cinch(["evaluate", &address, "--match", "evaluated", "--read-rate", "0"]).and([
-        "--codecs",
-        "snappy,zstd",
-        "--encodings",
-        "verbatim",
-        "--time",
-        "1s",
-        "--json",
-        "-",
-    ]);
+    let run =
+        cinch(["evaluate", &address, "--match", "evaluated", "--read-rate", "0"]).and(BRIEFLY);
     let found = run.inside(folder.path()).run().code(0).json();
     assert_eq!(found["corpus"]["payloads"], 300);
 }

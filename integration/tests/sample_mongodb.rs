@@ -4,7 +4,7 @@
 //! The server is FerretDB, which has no `$sample`: what these tests show is the way that reads the
 //! documents and draws them here.
 
-use cinch_integration::{Folder, MongoDb, Stored, cinch, closed_port};
+use cinch_integration::{BRIEFLY, Folder, MongoDb, Stored, cinch, closed_port};
 
 fn fill(server: &MongoDb, database: &str, collection: &str, stored: &Stored) {
     let mut lines = Vec::new();
@@ -95,16 +95,7 @@ fn an_evaluation_takes_the_address() {
     let folder = Folder::new();
     let run =
         cinch(["evaluate", &server.address("evaluated"), "--query", "cart", "--read-rate", "0"])
-            .and([
-                "--codecs",
-                "snappy,zstd",
-                "--encodings",
-                "verbatim",
-                "--time",
-                "1s",
-                "--json",
-                "-",
-            ]);
+            .and(BRIEFLY);
     let found = run.inside(folder.path()).run().code(0).json();
     assert_eq!(found["corpus"]["payloads"], 300);
     assert_eq!(found["corpus"]["json_payloads"], 300);

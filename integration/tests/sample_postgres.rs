@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use cinch_integration::{Folder, Postgres, Stored, cinch, closed_port, gzip, hex, zstd};
+use cinch_integration::{BRIEFLY, Folder, Postgres, Stored, cinch, closed_port, gzip, hex, zstd};
 
 /// A table of payloads in a column of this type.
 fn store(server: &Postgres, table: &str, kind: &str, stored: &Stored) {
@@ -183,7 +183,7 @@ fn an_evaluation_takes_the_address() {
     store(&server, "evaluated", "json", &Stored::carts(300));
     let folder = Folder::new();
     let run = cinch(["evaluate", &server.address(), "--match", "evaluated", "--read-rate", "0"])
-        .and(["--codecs", "snappy,zstd", "--encodings", "verbatim", "--time", "1s", "--json", "-"]);
+        .and(BRIEFLY);
     let found = run.inside(folder.path()).run().code(0).json();
     assert_eq!(found["corpus"]["payloads"], 300);
     assert_eq!(found["corpus"]["json_payloads"], 300);

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use cinch_integration::{Folder, Stored, cinch, gzip, hex, python, zstd};
+use cinch_integration::{BRIEFLY, Folder, Stored, cinch, gzip, hex, python, zstd};
 use serde_json::json;
 
 /// Makes a file from statements with their parameters.
@@ -140,16 +140,7 @@ fn an_evaluation_takes_the_address() {
     let stored = Stored::carts(300);
     let columns = "id integer primary key, body text)";
     let file = store(&folder, "shop.db", columns, |place| place as i64, &stored);
-    let run = cinch(["evaluate", &format!("sqlite:{file}"), "--read-rate", "0"]).and([
-        "--codecs",
-        "snappy,zstd",
-        "--encodings",
-        "verbatim",
-        "--time",
-        "1s",
-        "--json",
-        "-",
-    ]);
+    let run = cinch(["evaluate", &format!("sqlite:{file}"), "--read-rate", "0"]).and(BRIEFLY);
     let found = run.inside(folder.path()).run().code(0).json();
     assert_eq!(found["corpus"]["payloads"], 300);
 }

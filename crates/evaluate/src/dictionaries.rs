@@ -182,11 +182,6 @@ fn with_dictionary(
         .collect()
 }
 
-/// A dictionary for a codec that stands for none.
-fn placeholder() -> Option<Arc<Dictionary>> {
-    Dictionary::new(vec![0; 8]).ok()
-}
-
 /// The training payloads as the codec will see them, as many as the trainer takes.
 fn encoded(
     corpus: &Corpus,
@@ -195,10 +190,10 @@ fn encoded(
     model: Option<&[u8]>,
 ) -> Vec<Vec<u8>> {
     let mut document = Document::new();
-    // A context takes its model from a dictionary, of which only that part is read here.
-    let of_model = model.and_then(|model| with_model(&*placeholder()?, model));
     let mut encoder = match encoding.engine {
-        Engine::Text(engine) => Some(engine.encoder(of_model.as_deref())),
+        Engine::Text(engine) => {
+            Some(model.and_then(columnar::encoder_for).unwrap_or_else(|| engine.encoder(None)))
+        }
         _ => None,
     };
     let total: usize = training.iter().map(|&index| corpus.payloads[index].bytes.len()).sum();

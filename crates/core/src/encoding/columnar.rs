@@ -72,6 +72,13 @@ impl From<Refused> for Refusal {
     }
 }
 
+/// An encoder for a model that no dictionary holds yet: the codec's part of a dictionary is trained
+/// on what such an encoder makes of the payloads. Nothing where the bytes are no model.
+pub fn encoder_for(model: &[u8]) -> Option<Box<dyn TextEncoder>> {
+    let model = Model::read(model).ok()?;
+    Some(Box::new(Encoder::new(&model)))
+}
+
 /// The encoding's row in the registry.
 pub(super) struct Columnar;
 
