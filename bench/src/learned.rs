@@ -9,12 +9,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cinch_core::codec::{Codec, Compressor, codec_named};
-use cinch_core::dictionary::{Dictionary, write_file};
+use cinch_core::codec::{Codec, CodecChoice, Compressor, codec_named};
+use cinch_core::dictionary::Dictionary;
 use cinch_core::document::Document;
-use cinch_core::encoding::{Engine, TextDecoder, TextEncoder, columnar, encoding_named};
+use cinch_core::encoding::{Encoding, Engine, TextDecoder, TextEncoder, encoding_named};
 use cinch_core::json;
-use cinch_evaluate::train::{SAMPLE_BYTES_FACTOR, train, usable_bytes};
+use cinch_learn::deny::Deny;
+use cinch_learn::{Course, Lessons};
 
 use crate::clock::Clock;
 use crate::corpora::{self, Corpus};
@@ -31,10 +32,7 @@ const PAYLOADS_MIN: usize = 300;
 /// Fewer lines of a corpus train no dictionary.
 const TRAINING_MIN: usize = 50;
 
-/// The dictionary's size, in bytes.
-const DICTIONARY_BYTES: usize = 110 << 10;
-
-/// What so many payloads had may enter the model.
+/// What so many payloads had may enter a dictionary, in lack of anything that tells entities.
 const ENTITIES_MIN: u32 = 10;
 
 /// Times are of so many calls, the least of them.
@@ -128,36 +126,17 @@ fn measure(corpus: &Corpus) -> Outcome<Row> {
         return Err("columnar is no encoding of text".into());
     };
     let zstd = named("zstd-bare")?;
-    let pairs: Vec<(&[u8], u32)> =
-        training.iter().enumerate().map(|(at, payload)| (payload.as_slice(), at as u32)).collect();
-    let model =
-        if training.len() < TRAINING_MIN { None } else { columnar::learn(&pairs, ENTITIES_MIN) };
-    let of_text = dictionary(training);
-    let of_columns = match &model {
-        None => None,
-        Some(model) => {
-            let mut encoder = columnar::encoder_for(model).ok_or("what was learned is no model")?;
-            let encoded = |payload: &Vec<u8>| {
-                let mut out = Vec::new();
-                encoder.encode(payload, &mut out).ok().map(|()| out)
-            };
-            let encoded: Vec<Vec<u8>> = training.iter().filter_map(encoded).collect();
-            match dictionary(&encoded) {
-                None => None,
-                Some(codec_part) => {
-                    let part = codec_part.bytes();
-                    let file = write_file(codec_part.id(), part, Some(model), "{}");
-                    Some(Dictionary::new(file)?)
-                }
-            }
-        }
-    };
+    let verbatim = encoding_named("verbatim").ok_or("no encoding is called verbatim")?;
+    let of_text = dictionary(training, verbatim, 3);
+    let of_columns = dictionary(training, columnar, 3);
+    let of_columns_19 = dictionary(training, columnar, 19);
     let mut encoder = engine.encoder(of_columns.as_deref());
     let mut decoder = engine.decoder(of_columns.as_deref());
     let mut alone = engine.encoder(None);
     let mut verbatim_3 = compressor(zstd, 3, of_text.as_ref())?;
     let mut columnar_3 = compressor(zstd, 3, of_columns.as_ref())?;
-    let mut columnar_19 = compressor(zstd, 19, of_columns.as_ref())?;
+    let mut encoder_19 = engine.encoder(of_columns_19.as_deref());
+    let mut columnar_19 = compressor(zstd, 19, of_columns_19.as_ref())?;
     let mut zstd_3 = compressor(zstd, 3, None)?;
     let mut zlib = compressor(named("zlib")?, 6, None)?;
     let mut lzma = compressor(named("lzma2")?, 3, None)?;
@@ -192,6 +171,10 @@ fn measure(corpus: &Corpus) -> Outcome<Row> {
             }
         }
         row.columnar_3 += compressed(columnar_3.as_mut(), &encoded, &mut out)?;
+        encoded.clear();
+        if encoder_19.encode(payload, &mut encoded).is_err() {
+            encoded.clone_from(payload);
+        }
         row.columnar_19 += compressed(columnar_19.as_mut(), &encoded, &mut out)?;
         encoded.clear();
         if alone.encode(payload, &mut encoded).is_err() {
@@ -203,11 +186,30 @@ fn measure(corpus: &Corpus) -> Outcome<Row> {
     Ok(row)
 }
 
-fn dictionary(samples: &[Vec<u8>]) -> Option<Arc<Dictionary>> {
-    let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
-    let size = DICTIONARY_BYTES.min(usable_bytes(&samples) / SAMPLE_BYTES_FACTOR);
-    // A corpus that is too small or has nothing in common is measured without a dictionary.
-    train(&samples, size, 3).ok().map(|trained| trained.dictionary)
+/// A dictionary as `cinch train` makes one: parameters and size are searched with the last quarter
+/// of the training payloads held out, and then all of them train. A corpus that is too small or
+/// has nothing in common is measured without one.
+fn dictionary(
+    training: &[Vec<u8>],
+    encoding: &'static Encoding,
+    level: i32,
+) -> Option<Arc<Dictionary>> {
+    if training.len() < TRAINING_MIN {
+        return None;
+    }
+    let payloads: Vec<(&[u8], u32)> =
+        training.iter().enumerate().map(|(at, payload)| (payload.as_slice(), at as u32)).collect();
+    let deny = Deny::default();
+    let (search, judge) = payloads.split_at(payloads.len() * 3 / 4);
+    let choice = CodecChoice { codec: named("zstd").ok()?, level };
+    let found = Course::new(&Lessons::of(search, &deny), encoding, ENTITIES_MIN)
+        .ok()?
+        .search(encoding, &choice, &Lessons::of(judge, &deny), || {})
+        .ok()?;
+    let mut course = Course::new(&Lessons::of(&payloads, &deny), encoding, ENTITIES_MIN).ok()?;
+    let bytes = found.best.bytes.min(course.bytes_max());
+    let part = course.part(found.best.parameters, bytes, level).ok()?;
+    course.file(&part, "").ok()
 }
 
 /// A payload as MessagePack, or as it is where MessagePack does not carry it.

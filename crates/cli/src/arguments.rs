@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use cinch_evaluate::dictionaries::ENTITIES_MIN;
 use cinch_sample::{RECORDS_PER_SECOND, SAMPLE_COUNT, SCAN_LIMIT};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -11,8 +12,8 @@ const ABOUT: &str = "Measure which encoding and codec fit your payloads, and pac
 const AFTER_HELP: &str = "\
 Exit status:
   0  done                     2  wrong arguments
-  1  failed                   3  done, but input was skipped or did not come back, or the run was
-                                 cut short";
+  1  failed                   3  done, but input was skipped or did not come back, the run was cut
+                                 short, or a dictionary was not worth writing";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -38,6 +39,16 @@ generated shopping carts are measured.")]
     /// Tell what a profile would save on payloads, before it is switched on.
     #[command(after_help = "Example:\n  cinch estimate carts/ --profile report/profile.toml")]
     Estimate(EstimateArguments),
+    /// Learn a dictionary from payloads, and write it if payloads held out say that it is worth it.
+    #[command(after_help = "\
+Example:
+  cinch train carts/ -o carts.cinchdict --entity CustomerID
+
+Only what enough different entities had is learned: by default 10, told apart by --entity or as
+near-duplicates. E-mail addresses, phone and card numbers are not learned whoever had them.
+`cinch inspect --contents FILE` shows what a dictionary holds. A dictionary that makes later
+payloads less than 5 % smaller, or slower, is not written: the exit status is then 3.")]
+    Train(Box<TrainArguments>),
     /// Take a fair sample of the payloads that a live store holds; it only reads.
     #[command(after_help = "\
 Example:
@@ -60,8 +71,11 @@ Examples:
     /// Unpack envelopes; what is plain passes through.
     #[command(after_help = "Example:\n  cinch unpack cart.json.cinch -o -")]
     Unpack(UnpackArguments),
-    /// Show what the header of an envelope says.
-    #[command(after_help = "Example:\n  cinch inspect cart.json.cinch")]
+    /// Show what the header of an envelope says, or what a dictionary holds.
+    #[command(after_help = "\
+Examples:
+  cinch inspect cart.json.cinch
+  cinch inspect --contents carts.cinchdict")]
     Inspect(InspectArguments),
     /// Try candidates for an evaluation, told by its pipes.
     #[command(hide = true)]
@@ -311,6 +325,55 @@ pub struct SampleArguments {
     pub progress: ProgressChoice,
 }
 
+/// `cinch train`
+#[derive(Debug, Clone, Args)]
+pub struct TrainArguments {
+    /// What is read.
+    #[command(flatten)]
+    pub source: SourceArguments,
+    /// Write the dictionary here.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// The encoding that it is for: columnar, verbatim or another [default: the better of these
+    /// two].
+    #[arg(long, value_name = "NAME")]
+    pub encoding: Option<String>,
+    /// The codec and level that it is for.
+    #[arg(
+        long,
+        value_name = "CODEC[:LEVEL]",
+        default_value = "zstd:3",
+        allow_hyphen_values = true
+    )]
+    pub codec: String,
+    /// Learn only what at least so many different entities had.
+    #[arg(long, value_name = "K", default_value_t = ENTITIES_MIN,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub entities_min: u32,
+    /// The member that tells who or what a payload is about, such as customer.id [default:
+    /// near-duplicates are one entity].
+    #[arg(long, value_name = "A.B.C")]
+    pub entity: Option<String>,
+    /// Learn nothing that matches this pattern; may be given more than once.
+    #[arg(long, value_name = "REGEX")]
+    pub deny: Vec<String>,
+    /// Learn e-mail addresses, phone and card numbers too, if enough entities had them.
+    #[arg(long)]
+    pub allow_personal: bool,
+    /// The dictionary that is in use: the new one has to be better than it.
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
+    /// How payloads are parted into those that train, choose and report [default: group].
+    #[arg(long, value_name = "HOW")]
+    pub split_by: Option<SplitChoice>,
+    /// Write the dictionary even if it is not worth it, and replace a file that exists.
+    #[arg(short, long)]
+    pub force: bool,
+    /// Print every figure as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `cinch pack`
 #[derive(Debug, Args)]
 pub struct PackArguments {
@@ -370,6 +433,9 @@ pub struct InspectArguments {
     /// Read records.
     #[arg(long)]
     pub records: bool,
+    /// Of a dictionary: print all that it holds, with how many entities had it.
+    #[arg(long, conflicts_with = "records")]
+    pub contents: bool,
     /// Print JSON, one object a line.
     #[arg(long)]
     pub json: bool,

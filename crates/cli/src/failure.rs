@@ -18,6 +18,8 @@ use cinch_evaluate::candidate::CandidateError;
 use cinch_evaluate::capacity::CapacityError;
 use cinch_evaluate::corpus::{CorpusError, FieldPathError};
 use cinch_evaluate::link::LinkError;
+use cinch_evaluate::training::TrainingError;
+use cinch_learn::deny::PatternError;
 use cinch_sample::SampleError;
 
 /// Why a command failed.
@@ -110,6 +112,12 @@ pub enum Failure {
         /// Why.
         error: AgainstError,
     },
+    /// A dictionary could not be trained.
+    #[error(transparent)]
+    Training(#[from] TrainingError),
+    /// A pattern of what is not learned was written wrongly.
+    #[error("--deny: {0}")]
+    Deny(#[from] PatternError),
     /// A path to a member was written wrongly.
     #[error(transparent)]
     Field(#[from] FieldPathError),
@@ -142,8 +150,10 @@ impl Failure {
             | Failure::Capacity(_)
             | Failure::Behind(_)
             | Failure::Field(_)
+            | Failure::Deny(_)
+            | Failure::Training(TrainingError::NoDictionary { .. })
             | Failure::Sample(SampleError::BadAddress { .. }) => 2,
-            Failure::Interrupted => 130,
+            Failure::Interrupted | Failure::Training(TrainingError::Interrupted) => 130,
             _ => 1,
         }
     }

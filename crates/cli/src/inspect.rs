@@ -1,8 +1,12 @@
-//! `cinch inspect`: what the header of an envelope says, without unpacking its body.
+//! `cinch inspect`: what the header of an envelope says, without unpacking its body, and what a
+//! dictionary holds.
 //!
 //! Damage is what one inspects for, so it is shown as a finding and not as a failure.
 
+mod dictionary;
+
 use cinch_core::codec::decoder_of;
+use cinch_core::dictionary::looks_like_dictionary;
 use cinch_core::encoding::encoding_of;
 use cinch_core::envelope::{Header, UnpackError, looks_like_envelope};
 use cinch_core::limits::PAYLOAD_BYTES_MAX;
@@ -56,7 +60,7 @@ struct FieldFound {
 pub fn run(arguments: &InspectArguments) -> Result<Done, Failure> {
     let mut output = Output::open(&Place::Stdout, true)?;
     let mut done = Done::Whole;
-    let mut show = |found: &Found| {
+    let mut show = |found: &Found, output: &mut Output| {
         if found.error.is_some() {
             done = Done::Partly;
         }
@@ -75,11 +79,17 @@ pub fn run(arguments: &InspectArguments) -> Result<Done, Failure> {
             let mut number = 0u64;
             while records::next(&mut stream, limit_bytes, &mut record, &input.name())? {
                 number += 1;
-                show(&found(format!("{}: record {number}", input.name()), &record))?;
+                show(&found(format!("{}: record {number}", input.name()), &record), &mut output)?;
             }
         } else {
             let value = input.read_whole(limit_bytes, "; is it a file of records (--records)?")?;
-            show(&found(input.name(), &value))?;
+            if arguments.contents || looks_like_dictionary(&value) {
+                let name = input.name();
+                let text = dictionary::shown(&name, value, arguments.contents, arguments.json)?;
+                output.write(text.as_bytes())?;
+                continue;
+            }
+            show(&found(input.name(), &value), &mut output)?;
         }
     }
     output.finish()?;

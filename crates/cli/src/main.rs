@@ -1,7 +1,8 @@
 //! The `cinch` binary: one subcommand a file, no logic of its own.
 //!
 //! Exit status: 0 for success, 1 for an error, 2 for wrong arguments, 3 when the work was done but
-//! some input was skipped or did not come back, 130 when it was interrupted and there is no result.
+//! some input was skipped or did not come back or nothing was worth writing, 130 when it was
+//! interrupted and there is no result.
 
 mod arguments;
 mod estimate;
@@ -19,6 +20,7 @@ mod published;
 mod records;
 mod sample;
 mod sources;
+mod train;
 mod unpack;
 
 use std::env;
@@ -34,7 +36,8 @@ use failure::Failure;
 enum Done {
     /// All of it was done.
     Whole,
-    /// Some input was skipped or did not come back; what and why was printed.
+    /// Some input was skipped or did not come back, or nothing was worth writing; what and why was
+    /// printed.
     Partly,
 }
 
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Evaluate(arguments) => evaluate::run(&arguments, env::current_exe().ok()),
         Command::Estimate(arguments) => estimate::run(&arguments),
+        Command::Train(arguments) => train::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),
         Command::Unpack(arguments) => unpack::run(&arguments),

@@ -13,12 +13,14 @@ use std::sync::{Arc, Mutex};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh64::xxh64;
 
+pub use evidence::Evidence;
 pub use file::{DictionaryParts, damaged_file, write_file};
 
 use crate::codec::CodecId;
 use crate::encoding::columnar::Model;
 use crate::limits::DICTIONARY_BYTES_MAX;
 
+mod evidence;
 mod file;
 
 /// The first four bytes of a dictionary in zstd's own format (RFC 8878, section 5), little endian.
@@ -29,6 +31,11 @@ const ID_MIN: u32 = 32_768;
 const ID_END: u32 = 1 << 31;
 
 type Prepared = Arc<dyn Any + Send + Sync>;
+
+/// Whether bytes start like a dictionary with a format, cinch's own or zstd's.
+pub fn looks_like_dictionary(bytes: &[u8]) -> bool {
+    file::is_file(bytes) || bytes.starts_with(&ZSTD_DICTIONARY_MAGIC)
+}
 
 /// Whether a prepared dictionary serves compression (at a level) or decompression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,6 +86,7 @@ pub struct Dictionary {
     codec_part: Range<usize>,
     model: Option<Model>,
     description: Option<String>,
+    evidence: Option<Evidence>,
     prepared: Mutex<BTreeMap<(CodecId, Purpose), Prepared>>,
 }
 
@@ -96,7 +104,8 @@ impl Dictionary {
         }
         let sha256 = Sha256::digest(&bytes).into();
         if file::is_file(&bytes) {
-            let DictionaryParts { id, codec_part, model, description } = file::read(&bytes)?;
+            let DictionaryParts { id, codec_part, model, description, evidence } =
+                file::read(&bytes)?;
             let prepared = Mutex::default();
             let description = Some(description);
             return Ok(Arc::new(Dictionary {
@@ -106,6 +115,7 @@ impl Dictionary {
                 codec_part,
                 model,
                 description,
+                evidence,
                 prepared,
             }));
         }
@@ -121,6 +131,7 @@ impl Dictionary {
             bytes,
             model: None,
             description: None,
+            evidence: None,
             prepared: Mutex::default(),
         }))
     }
@@ -153,6 +164,11 @@ impl Dictionary {
     /// What the file says of itself, as JSON: what it was trained on and how.
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()
+    }
+
+    /// How many entities had what it holds, where the file says so.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.as_ref()
     }
 
     /// The prepared form for a codec and purpose, made by `prepare` the first time.

@@ -9,18 +9,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cinch_core::codec::DictionaryUse;
-use cinch_core::dictionary::{Dictionary, write_file};
-use cinch_core::document::Document;
-use cinch_core::encoding::{Encoding, Engine, columnar};
-use cinch_core::json;
+use cinch_core::dictionary::Dictionary;
+use cinch_core::encoding::{Encoding, Engine};
+use cinch_learn::deny::Deny;
+use cinch_learn::{CodecPart, Course, LearnError, Lessons, Parameters};
 
 use crate::candidate::{Candidate, Learned};
 use crate::corpus::Corpus;
 use crate::groups::Groups;
-use crate::train::{
-    DICTIONARY_BYTES, SAMPLE_BYTES_FACTOR, TRAIN_BYTES_MAX, TrainError, Trained, dictionary_id,
-    train, usable_bytes,
-};
+
+/// The sizes of dictionaries that are tried: one that stays in a processor's first-level cache, and
+/// the usual one.
+const DICTIONARY_BYTES: [usize; 2] = [16 << 10, 110 << 10];
 
 /// The level that dictionaries are trained for: what most services use.
 const TRAIN_LEVEL: i32 = 3;
@@ -43,12 +43,12 @@ pub struct Training {
     /// Time of the trainer, in seconds.
     pub seconds: f64,
     /// Why the first dictionary that could not be trained was not.
-    pub trouble: Option<TrainError>,
+    pub trouble: Option<LearnError>,
 }
 
-/// A model holds only what so many groups of payloads had, each of which stands for an entity:
+/// A dictionary holds only what so many groups of payloads had, each of which stands for an entity:
 /// dictionaries are handed around, and what few had may be private.
-const ENTITIES_MIN: u32 = 10;
+pub const ENTITIES_MIN: u32 = 10;
 
 /// Trains dictionaries on these payloads, for those of the candidates that can use one; with `all`
 /// for every level of every encoding.
@@ -67,6 +67,10 @@ pub fn learn(
             encodings.push(candidate.encoding);
         }
     }
+    let payloads: Vec<(&[u8], u32)> =
+        training.iter().map(|&index| (&*corpus.payloads[index].bytes, groups.of[index])).collect();
+    let start = Instant::now();
+    let lessons = Lessons::of(&payloads, &Deny::default());
     for encoding in encodings {
         let takers: Vec<&Candidate> = candidates
             .iter()
@@ -75,34 +79,36 @@ pub fn learn(
         if takers.is_empty() {
             continue;
         }
-        let start = Instant::now();
-        let model = match encoding.engine {
-            Engine::Text(_) => model_of(corpus, groups, training),
-            _ => None,
-        };
-        found.seconds += start.elapsed().as_secs_f64();
-        let samples = encoded(corpus, training, encoding, model.as_deref());
-        let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
-        for bytes in sizes(usable_bytes(&samples), is_main(encoding)) {
-            match train(&samples, bytes, TRAIN_LEVEL) {
-                Ok(trained) => {
-                    found.seconds += trained.build_seconds;
-                    let with = with_dictionary(&takers, bytes, &trained, model.as_deref());
-                    found.candidates.extend(with);
-                }
-                Err(error) => {
-                    found.trouble.get_or_insert(error);
-                }
-            }
+        if let Err(error) = learn_for(&lessons, encoding, &takers, &mut found) {
+            found.trouble.get_or_insert(error);
         }
     }
+    found.seconds = start.elapsed().as_secs_f64();
     found
 }
 
-/// The sizes that this many bytes of samples allow, for a corpus too small for the usual ones one
-/// of its own.
-fn sizes(sample_bytes: usize, all: bool) -> Vec<usize> {
-    let largest = (sample_bytes / SAMPLE_BYTES_FACTOR) >> 10 << 10;
+/// Trains dictionaries for the candidates of one encoding.
+fn learn_for(
+    lessons: &Lessons<'_>,
+    encoding: &'static Encoding,
+    takers: &[&Candidate],
+    found: &mut Training,
+) -> Result<(), LearnError> {
+    let mut course = Course::new(lessons, encoding, ENTITIES_MIN)?;
+    let mut last = None;
+    for bytes in sizes(course.bytes_max(), is_main(encoding)) {
+        let part = course.part(Parameters::default(), bytes, TRAIN_LEVEL)?;
+        // A larger size holds no more where no more is shared.
+        if last.replace(part.content().len()) != Some(part.content().len()) {
+            found.candidates.extend(with_dictionary(lessons, &course, takers, &part)?);
+        }
+    }
+    Ok(())
+}
+
+/// The sizes up to one, for a corpus too small for the usual ones one of its own.
+fn sizes(bytes_max: usize, all: bool) -> Vec<usize> {
+    let largest = bytes_max >> 10 << 10;
     let usual = DICTIONARY_BYTES.into_iter().filter(|&bytes| all || bytes == OTHER_ENCODINGS_BYTES);
     let mut sizes: Vec<usize> = usual.map(|bytes| bytes.min(largest).max(SMALLEST_BYTES)).collect();
     sizes.dedup();
@@ -114,32 +120,6 @@ fn is_main(encoding: &Encoding) -> bool {
     matches!(encoding.engine, Engine::Verbatim | Engine::Text(_))
 }
 
-/// What payloads share, as a model for the columnar encoding.
-fn model_of(corpus: &Corpus, groups: &Groups, training: &[usize]) -> Option<Vec<u8>> {
-    let mut payloads: Vec<(&[u8], u32)> = Vec::new();
-    let mut bytes = 0;
-    for &index in training {
-        let payload = &corpus.payloads[index];
-        bytes += payload.bytes.len();
-        if bytes > TRAIN_BYTES_MAX {
-            break;
-        }
-        payloads.push((&payload.bytes, groups.of[index]));
-    }
-    payloads.sort_by_key(|&(_, group)| group);
-    columnar::learn(&payloads, ENTITIES_MIN)
-}
-
-/// A dictionary for a codec, put into a file with a model.
-fn with_model(codec_part: &Dictionary, model: &[u8]) -> Option<Arc<Dictionary>> {
-    // Its id has to tell it from a file with another model.
-    let mut parts = codec_part.bytes().to_vec();
-    parts.extend_from_slice(model);
-    let id = dictionary_id(&parts);
-    let description = serde_json::json!({ "entities_min": ENTITIES_MIN }).to_string();
-    Dictionary::new(write_file(id, codec_part.bytes(), Some(model), &description)).ok()
-}
-
 fn may_take(candidate: &Candidate, all: bool) -> bool {
     let takes = candidate.codec.codec.info().dictionary_use != DictionaryUse::None;
     let is_level = || OTHER_ENCODINGS_LEVELS.contains(&candidate.codec.level);
@@ -148,80 +128,32 @@ fn may_take(candidate: &Candidate, all: bool) -> bool {
 
 /// The candidates with the dictionary in the form that their codec takes, where it takes it.
 fn with_dictionary(
+    lessons: &Lessons<'_>,
+    course: &Course,
     takers: &[&Candidate],
-    bytes: usize,
-    trained: &Trained,
-    model: Option<&[u8]>,
-) -> Vec<Candidate> {
+    part: &CodecPart,
+) -> Result<Vec<Candidate>, LearnError> {
+    let Some(encoding) = takers.first().map(|taker| taker.encoding) else { return Ok(Vec::new()) };
+    let description = lessons.description(encoding, TRAIN_LEVEL, ENTITIES_MIN).to_json();
     let learned = |dictionary: Arc<Dictionary>| {
-        let dictionary = match model {
-            Some(model) => with_model(&dictionary, model)?,
-            None => dictionary,
-        };
-        Some(Arc::new(Learned {
-            label: format!("{}K", bytes >> 10),
+        Arc::new(Learned {
+            label: format!("{}K", (dictionary.bytes().len() >> 10).max(1)),
             dictionary,
-            build_seconds: trained.build_seconds,
-            sample_payloads: trained.sample_payloads as u64,
-            sample_bytes: trained.sample_bytes as u64,
-        }))
-    };
-    let own = learned(Arc::clone(&trained.dictionary));
-    let raw = trained.raw().ok().and_then(|raw| learned(raw.dictionary));
-    takers
-        .iter()
-        .filter_map(|&taker| {
-            let learned = match taker.codec.codec.info().dictionary_use {
-                DictionaryUse::EveryLevel => own.clone()?,
-                DictionaryUse::HighLevels => raw.clone()?,
-                DictionaryUse::None => return None,
-            };
-            let candidate = Candidate { learned: Some(learned), ..taker.clone() };
-            candidate.is_possible().then_some(candidate)
+            build_seconds: part.build_seconds,
+            sample_payloads: part.sample_payloads as u64,
+            sample_bytes: part.sample_bytes as u64,
         })
-        .collect()
-}
-
-/// The training payloads as the codec will see them, as many as the trainer takes.
-fn encoded(
-    corpus: &Corpus,
-    training: &[usize],
-    encoding: &Encoding,
-    model: Option<&[u8]>,
-) -> Vec<Vec<u8>> {
-    let mut document = Document::new();
-    let mut encoder = match encoding.engine {
-        Engine::Text(engine) => {
-            Some(model.and_then(columnar::encoder_for).unwrap_or_else(|| engine.encoder(None)))
-        }
-        _ => None,
     };
-    let total: usize = training.iter().map(|&index| corpus.payloads[index].bytes.len()).sum();
-    // Every so many-th payload, so that the sample is spread over all of them.
-    let stride = (total / TRAIN_BYTES_MAX + 1).max(1);
-    let mut samples = Vec::new();
-    for &index in training.iter().step_by(stride) {
-        let payload = &corpus.payloads[index];
-        match encoding.engine {
-            Engine::Verbatim => samples.push(payload.bytes.to_vec()),
-            Engine::Text(_) => {
-                let mut bytes = Vec::new();
-                if let Some(encoder) = &mut encoder
-                    && encoder.encode(&payload.bytes, &mut bytes).is_ok()
-                {
-                    samples.push(bytes);
-                }
-            }
-            Engine::Document(engine) => {
-                let mut bytes = Vec::new();
-                if payload.is_json
-                    && json::parse(encoding.parser, &payload.bytes, &mut document).is_ok()
-                    && engine.encode(&document, &mut bytes).is_ok()
-                {
-                    samples.push(bytes);
-                }
-            }
-        }
-    }
-    samples
+    let own = learned(course.file(part, &description)?);
+    let raw = learned(course.raw_file(part, &description)?);
+    let candidates = takers.iter().filter_map(|&taker| {
+        let learned = match taker.codec.codec.info().dictionary_use {
+            DictionaryUse::EveryLevel => Arc::clone(&own),
+            DictionaryUse::HighLevels => Arc::clone(&raw),
+            DictionaryUse::None => return None,
+        };
+        let candidate = Candidate { learned: Some(learned), ..taker.clone() };
+        candidate.is_possible().then_some(candidate)
+    });
+    Ok(candidates.collect())
 }

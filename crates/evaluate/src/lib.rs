@@ -26,4 +26,4 @@ pub mod select;
 pub mod sheet;
 pub mod split;
 pub mod statistics;
-pub mod train;
+pub mod training;

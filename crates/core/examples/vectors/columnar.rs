@@ -55,12 +55,12 @@ pub(crate) fn dictionary_bytes() -> Vec<u8> {
     let orders: Vec<String> = (0..200).map(order).collect();
     let payloads: Vec<(&[u8], u32)> =
         orders.iter().enumerate().map(|(at, text)| (text.as_bytes(), at as u32)).collect();
-    let model = learn(&payloads, 5).expect("orders have much in common");
-    let without_codec = write_file(70_000, b"no codec", Some(&model), "");
+    let model = learn(&payloads, 5).expect("orders have much in common").bytes;
+    let without_codec = write_file(70_000, b"no codec", Some(&model), "", None);
     let dictionary = Dictionary::new(without_codec).expect("the file is sound");
     let content: Vec<u8> =
         orders[..20].iter().flat_map(|text| encoded(text.as_bytes(), Some(&dictionary))).collect();
-    write_file(70_000, &content, Some(&model), r#"{"what":"orders of the test vectors"}"#)
+    write_file(70_000, &content, Some(&model), r#"{"what":"orders of the test vectors"}"#, None)
 }
 
 /// The dictionary as it stands in the folder: a later release may learn another.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
+use super::evidence::Evidence;
 use super::{DictionaryError, ID_END, ID_MIN};
 use crate::encoding::columnar::Model;
 use crate::envelope::{read_varint, write_varint};
@@ -20,6 +21,7 @@ const SHA256_BYTES: usize = 32;
 
 /// Kinds of parts. The top bit says that a reader who does not know it may not go on.
 const DESCRIPTION: u8 = 0x01;
+const EVIDENCE: u8 = 0x02;
 const CODEC: u8 = 0x82;
 const MODEL: u8 = 0x83;
 
@@ -34,6 +36,8 @@ pub struct DictionaryParts {
     pub model: Option<Model>,
     /// What it was trained on and how, as JSON.
     pub description: String,
+    /// How many entities had what it holds.
+    pub evidence: Option<Evidence>,
 }
 
 /// Whether bytes are meant as a file of this format, of whatever version: those of a later one must
@@ -48,7 +52,13 @@ pub fn damaged_file(what: &'static str) -> DictionaryError {
 }
 
 /// Writes a file. `codec` has at least 8 bytes.
-pub fn write_file(id: u32, codec: &[u8], model: Option<&[u8]>, description: &str) -> Vec<u8> {
+pub fn write_file(
+    id: u32,
+    codec: &[u8],
+    model: Option<&[u8]>,
+    description: &str,
+    evidence: Option<&Evidence>,
+) -> Vec<u8> {
     let mut file = MAGIC.to_vec();
     file.extend_from_slice(&id.to_le_bytes());
     let mut part = |kind: u8, bytes: &[u8]| {
@@ -57,6 +67,11 @@ pub fn write_file(id: u32, codec: &[u8], model: Option<&[u8]>, description: &str
         file.extend_from_slice(bytes);
     };
     part(DESCRIPTION, description.as_bytes());
+    if let Some(evidence) = evidence {
+        let mut bytes = Vec::new();
+        evidence.write(&mut bytes);
+        part(EVIDENCE, &bytes);
+    }
     part(CODEC, codec);
     if let Some(model) = model {
         part(MODEL, model);
@@ -82,7 +97,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<DictionaryParts, DictionaryError> {
     if !(ID_MIN..ID_END).contains(&id) {
         return Err(damaged_file("its id is a reserved one"));
     }
-    let (mut codec_part, mut model, mut description) = (None, None, String::new());
+    let (mut codec_part, mut model, mut evidence) = (None, None, None);
+    let mut description = String::new();
     let (mut at, mut last) = (header, 0);
     while at < end {
         let kind = content[at];
@@ -100,6 +116,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<DictionaryParts, DictionaryError> {
                     .map_err(|_| damaged_file("its description is no UTF-8"))?
                     .to_owned();
             }
+            EVIDENCE => {
+                let read = Evidence::read(part).ok_or(damaged_file("its evidence is none"))?;
+                evidence = Some(read);
+            }
             CODEC => codec_part = Some(range.clone()),
             MODEL => {
                 model = Some(Model::read(part).map_err(|what| damaged_file(what.0))?);
@@ -113,7 +133,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<DictionaryParts, DictionaryError> {
     if codec_part.len() < 8 {
         return Err(damaged_file("its part for a codec is too short"));
     }
-    Ok(DictionaryParts { id, codec_part, model, description })
+    Ok(DictionaryParts { id, codec_part, model, description, evidence })
 }
 
 #[cfg(test)]
@@ -124,19 +144,23 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let model = [1, 1];
-        let file = write_file(40_000, b"content of a codec", Some(&model), "{\"k\":10}");
+        let file = write_file(40_000, b"content of a codec", Some(&model), "{\"k\":10}", None);
         let dictionary = Dictionary::new(file.clone()).unwrap();
         assert_eq!(dictionary.id(), 40_000);
         assert_eq!(dictionary.codec_bytes(), b"content of a codec");
         assert_eq!(dictionary.description(), Some("{\"k\":10}"));
         assert!(dictionary.model().is_some());
-        let without = write_file(40_000, b"content of a codec", None, "");
+        assert_eq!(dictionary.evidence(), None);
+        let evidence = Evidence { segments: vec![(17, 300), (1, 0)], model: vec![12, 11] };
+        let told = write_file(40_000, b"content of a codec", None, "", Some(&evidence));
+        assert_eq!(Dictionary::new(told).unwrap().evidence(), Some(&evidence));
+        let without = write_file(40_000, b"content of a codec", None, "", None);
         assert!(Dictionary::new(without).unwrap().model().is_none());
     }
 
     #[test]
     fn any_change_is_an_error() {
-        let file = write_file(40_000, b"content of a codec", Some(&[1, 1]), "{}");
+        let file = write_file(40_000, b"content of a codec", Some(&[1, 1]), "{}", None);
         for at in MAGIC.len() - 1..file.len() {
             let mut changed = file.clone();
             changed[at] ^= 1;
@@ -151,7 +175,7 @@ mod tests {
     #[test]
     fn parts_of_the_future_are_skipped_or_refused_by_name() {
         let with = |kind: u8| {
-            let mut file = write_file(40_000, b"content of a codec", None, "");
+            let mut file = write_file(40_000, b"content of a codec", None, "", None);
             file.truncate(file.len() - SHA256_BYTES);
             file.extend_from_slice(&[kind, 1, 7]);
             let sha256: [u8; SHA256_BYTES] = Sha256::digest(&file).into();

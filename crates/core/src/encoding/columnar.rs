@@ -7,6 +7,7 @@
 
 mod calendar;
 mod choose;
+mod contents;
 mod cursor;
 mod decode;
 mod encode;
@@ -19,7 +20,8 @@ mod style;
 mod varint;
 mod walk;
 
-pub use learn::learn;
+pub use contents::Content;
+pub use learn::{LearnedModel, learn};
 pub use model::Model;
 
 use crate::dictionary::Dictionary;
@@ -33,6 +35,10 @@ const TERMINATOR: u8 = 0;
 
 /// A column of so many values begins with a byte that says how it is written.
 const LONG_COLUMN: usize = 8;
+
+/// The version of what the encoder chooses, which a dictionary was trained under. It rises when the
+/// same text and model give other bytes; any version's bytes are decoded.
+pub const ENCODER_VERSION: u32 = 1;
 
 /// What breaks the rules of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

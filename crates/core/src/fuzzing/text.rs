@@ -56,7 +56,8 @@ pub fn text_learned(bytes: &[u8]) {
     let texts: Vec<&[u8]> = rest.split(|&byte| byte == b'\n').collect();
     let entities = (0u32..).map(|entity| entity / 2);
     let payloads: Vec<(&[u8], u32)> = texts.iter().copied().zip(entities).collect();
-    let Some(model) = learn(&payloads, u32::from(shared_by % 4) + 1) else { return };
+    let Some(learned) = learn(&payloads, u32::from(shared_by % 4) + 1) else { return };
+    let model = learned.bytes;
     let dictionary = file_with(&model)
         .unwrap_or_else(|| panic!("a model that was learned is refused: {model:02x?}"));
     for engine in engines() {
@@ -92,7 +93,7 @@ fn engines() -> impl Iterator<Item = &'static dyn TextEncoding> {
 
 /// A dictionary whose model is these bytes, if they are one.
 fn file_with(model: &[u8]) -> Option<Arc<Dictionary>> {
-    Dictionary::new(write_file(40_000, b"content of a codec", Some(model), "")).ok()
+    Dictionary::new(write_file(40_000, b"content of a codec", Some(model), "", None)).ok()
 }
 
 fn decode_any(

@@ -65,7 +65,7 @@ impl FieldPath {
 
     /// The bytes of the member, or `None` where a part of the path is missing. Of a key that stands
     /// twice the first counts.
-    pub(super) fn pick<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+    pub fn pick<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
         let mut cursor = Cursor { text, at: 0 };
         for segment in &self.segments {
             match cursor.next()? {

@@ -44,6 +44,20 @@ const POWERS: [i64; 19] = {
 };
 
 impl Form {
+    /// Its name, for people.
+    pub(super) fn name(self) -> String {
+        match self {
+            Form::Integer => "integer".to_owned(),
+            Form::Decimal(scale) => format!("decimal of {scale} digits"),
+            Form::Trimmed(scale) | Form::TrimmedPoint(scale) => {
+                format!("decimal of up to {scale} digits")
+            }
+            Form::Digits(width) => format!("{width} digits"),
+            Form::Date => "date".to_owned(),
+            Form::Time { fraction, .. } => format!("time with {fraction} digits of a second"),
+        }
+    }
+
     /// Its number in the format.
     pub(super) fn code(self) -> u8 {
         match self {

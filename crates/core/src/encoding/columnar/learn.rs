@@ -6,6 +6,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::mem;
 
 use super::Corrupt;
 use super::choose::{self, common_form};
@@ -32,9 +33,18 @@ const TUPLE_SHARE_MIN: f64 = 0.98;
 /// So many values of a slot that are no constants show its forms.
 const SAMPLE_VALUES: usize = 4 << 10;
 
+/// What was learned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LearnedModel {
+    /// The model, as a dictionary file holds it.
+    pub bytes: Vec<u8>,
+    /// How many entities had each line of [`Model::contents`].
+    pub entities: Vec<u32>,
+}
+
 /// Learns a model from payloads, each with the number of its entity; those of one entity stand
-/// together. Returns the model as bytes, or nothing if nothing is shared by so many entities.
-pub fn learn(payloads: &[(&[u8], u32)], entities_min: u32) -> Option<Vec<u8>> {
+/// together. Returns nothing if nothing is shared by so many entities.
+pub fn learn(payloads: &[(&[u8], u32)], entities_min: u32) -> Option<LearnedModel> {
     let mut learner = Learner::new(entities_min);
     for _ in 0..2 {
         learner.find_tuples();
@@ -166,38 +176,45 @@ impl Learner {
         }
     }
 
-    /// The model as bytes, or nothing if nothing is shared, or more than a model holds.
-    fn finish(&self) -> Option<Vec<u8>> {
+    /// The model, or nothing if nothing is shared, or more than a model holds.
+    fn finish(&self) -> Option<LearnedModel> {
         if self.slots.is_empty() {
             return None;
         }
         let mut learned = Model::new();
         // From the slots that were seen to those of the model.
         let mut stack: Vec<(SlotId, SlotId)> = vec![(0, 0)];
+        let mut counts: Vec<Vec<u32>> = Vec::new();
         while let Some((seen, slot)) = stack.pop() {
             // What does not fit must not stay in part: keys stand in the lists that name them.
-            self.learn_slot(seen, slot, &mut learned, &mut stack).ok()?;
+            let of_slot = self.learn_slot(seen, slot, &mut learned, &mut stack).ok()?;
+            counts.resize(learned.slots.len(), Vec::new());
+            counts[slot as usize] = of_slot;
         }
         if learned.slots.iter().any(|slot| slot.variants.is_empty()) {
             return None;
         }
         let mut bytes = Vec::new();
         learned.write(&mut bytes);
-        Some(bytes)
+        let entities = learned.in_order().flat_map(|slot| mem::take(&mut counts[slot as usize]));
+        Some(LearnedModel { bytes, entities: entities.collect() })
     }
 
+    /// Learns a slot, and says how many entities had it and each of its variants.
     fn learn_slot(
         &self,
         from: SlotId,
         to: SlotId,
         learned: &mut Model,
         stack: &mut Vec<(SlotId, SlotId)>,
-    ) -> Result<(), Corrupt> {
+    ) -> Result<Vec<u32>, Corrupt> {
         let seen = &self.slots[from as usize];
         let content = &self.model.slots[from as usize];
         let mut numbers: HashMap<u32, u32> = HashMap::new();
         let mut variants: Vec<Variant> = Vec::new();
-        for keys in self.key_lists(seen, content) {
+        let mut counts = vec![seen.entities.count];
+        for (keys, entities) in self.key_lists(seen, content) {
+            counts.push(entities);
             let mut list = Vec::new();
             for key in keys {
                 if let Entry::Vacant(place) = numbers.entry(key) {
@@ -210,14 +227,15 @@ impl Learner {
             }
             variants.push(Variant::Object(list.into()));
         }
-        let mut tuples: Vec<(u32, u64)> = seen
+        let mut tuples: Vec<(u32, u64, u32)> = seen
             .tuples
             .iter()
             .filter(|(_, (_, entities))| entities.count >= self.entities_min)
-            .map(|(&length, &(count, _))| (length, count))
+            .map(|(&length, &(count, entities))| (length, count, entities.count))
             .collect();
-        tuples.sort_by_key(|&(length, count)| (std::cmp::Reverse(count), length));
-        variants.extend(tuples.iter().map(|&(length, _)| Variant::Tuple(length)));
+        tuples.sort_by_key(|&(length, count, _)| (std::cmp::Reverse(count), length));
+        variants.extend(tuples.iter().map(|&(length, ..)| Variant::Tuple(length)));
+        counts.extend(tuples.iter().map(|&(_, _, entities)| entities));
         for variant in variants {
             learned.add_variant(to, variant)?;
         }
@@ -225,6 +243,7 @@ impl Learner {
             && let Some(element) = content.element
         {
             learned.add_variant(to, Variant::Array)?;
+            counts.push(seen.arrays.count);
             stack.extend(learned.slots[to as usize].element.map(|below| (element, below)));
         }
         let positions = learned.slots[to as usize].positions.clone();
@@ -232,43 +251,52 @@ impl Learner {
         // Half of the variants are kept for what objects and arrays need.
         let scalars = self.scalars(seen);
         if learned.variants + scalars.len() <= COLUMNAR_VARIANTS_MAX / 2 {
-            for variant in scalars {
+            for (variant, entities) in scalars {
                 learned.add_variant(to, variant)?;
+                counts.push(entities);
             }
         }
         if learned.slots[to as usize].variants.is_empty() {
             // Nothing is common here: any text may stand.
             learned.add_variant(to, Variant::Text(Affixes::quotes()))?;
+            counts.push(seen.entities.count);
         }
-        Ok(())
+        Ok(counts)
     }
 
-    /// The key lists that are common, without the keys that are not, the most frequent first.
-    fn key_lists(&self, seen: &Seen, content: &Slot) -> Vec<Vec<u32>> {
+    /// The key lists that enough entities had, without the keys that too few had, the most frequent
+    /// first, each with how many entities had it.
+    fn key_lists(&self, seen: &Seen, content: &Slot) -> Vec<(Vec<u32>, u32)> {
         let total: u64 = seen.objects.values().map(|(count, _)| count).sum();
         let is_common = |key: &u32| {
             let below = content.children[*key as usize].slot;
             self.slots[below as usize].entities.count >= self.entities_min
         };
-        let mut lists: HashMap<Vec<u32>, u64> = HashMap::new();
-        for (&variant, (count, _)) in &seen.objects {
+        let mut lists: HashMap<Vec<u32>, (u64, u32)> = HashMap::new();
+        for (&variant, (count, entities)) in &seen.objects {
             if let Variant::Object(keys) = &content.variants[variant as usize] {
                 let common: Vec<u32> = keys.iter().copied().filter(is_common).collect();
                 if !common.is_empty() || keys.is_empty() {
-                    *lists.entry(common).or_default() += count;
+                    let known = lists.entry(common).or_default();
+                    known.0 += count;
+                    // The same entity may have had several of what became one list.
+                    known.1 = known.1.max(entities.count);
                 }
             }
         }
-        let mut lists: Vec<(Vec<u32>, u64)> = lists
+        let mut lists: Vec<(Vec<u32>, u64, u32)> = lists
             .into_iter()
-            .filter(|(_, count)| *count > 1 && *count as f64 >= OBJECT_SHARE_MIN * total as f64)
+            .map(|(keys, (count, entities))| (keys, count, entities))
+            .filter(|&(_, count, entities)| {
+                entities >= self.entities_min && count as f64 >= OBJECT_SHARE_MIN * total as f64
+            })
             .collect();
         lists.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        lists.into_iter().map(|(keys, _)| keys).collect()
+        lists.into_iter().map(|(keys, _, entities)| (keys, entities)).collect()
     }
 
-    /// The variants that the scalars of a slot have.
-    fn scalars(&self, seen: &Seen) -> Vec<Variant> {
+    /// The variants that the scalars of a slot have, each with how many entities had it.
+    fn scalars(&self, seen: &Seen) -> Vec<(Variant, u32)> {
         let total = seen.scalars as f64;
         let mut texts: Vec<(&[u8], u64, u32)> = seen
             .texts
@@ -307,8 +335,10 @@ impl Learner {
             }
         }
         let texts_of_constants: HashSet<&[u8]> = constants.iter().map(|(text, ..)| *text).collect();
-        let mut variants: Vec<Variant> =
-            constants.iter().map(|(text, ..)| Variant::Constant((*text).into())).collect();
+        let mut variants: Vec<(Variant, u32)> = constants
+            .iter()
+            .map(|&&(text, _, entities)| (Variant::Constant(text.into()), entities))
+            .collect();
         let rest: Vec<&[u8]> = texts
             .iter()
             .map(|(text, ..)| *text)
@@ -322,8 +352,8 @@ impl Learner {
 
     /// The forms of values that are no constants. `last` is the last entity that had a value: at
     /// least as many entities as there are different ones stand behind a form.
-    fn forms(&self, values: &[&[u8]], last: impl Fn(&[u8]) -> Option<u32>) -> Vec<Variant> {
-        let mut variants: Vec<Variant> = Vec::new();
+    fn forms(&self, values: &[&[u8]], last: impl Fn(&[u8]) -> Option<u32>) -> Vec<(Variant, u32)> {
+        let mut variants: Vec<(Variant, u32)> = Vec::new();
         if values.is_empty() {
             return variants;
         }
@@ -343,9 +373,12 @@ impl Learner {
                 ],
             };
             for form in forms {
-                let mut integers: Vec<i64> =
+                let integers: Vec<i64> =
                     others.iter().filter_map(|text| form.parse(text)).collect();
-                variants.push(Variant::Number(Affixes::bare(), form, base(&mut integers)));
+                let behind: HashSet<u32> = others.iter().filter_map(|text| last(text)).collect();
+                let behind = behind.len() as u32;
+                let base = if behind >= self.entities_min { base(integers) } else { 0 };
+                variants.push((Variant::Number(Affixes::bare(), form, base), behind));
             }
         }
         if strings.is_empty() {
@@ -362,29 +395,42 @@ impl Learner {
             match variant {
                 Variant::Number(affixes, form, _) if enough(entities) => {
                     let parse = |text: &&&[u8]| form.parse(affixes.inner(text)?);
-                    let mut integers: Vec<i64> =
-                        strings.iter().filter_map(|text| parse(&text)).collect();
-                    let base = base(&mut integers);
-                    variants.push(Variant::Number(affixes, form, base));
+                    let base = base(strings.iter().filter_map(|text| parse(&text)).collect());
+                    variants.push((Variant::Number(affixes, form, base), entities.len() as u32));
                 }
-                Variant::Bytes(..) | Variant::Text(_) if enough(entities) => variants.push(variant),
+                Variant::Bytes(..) | Variant::Text(_) if enough(entities) => {
+                    variants.push((variant, entities.len() as u32));
+                }
                 _ => needs_text = true,
             }
         }
         let any = Variant::Text(Affixes::quotes());
-        if needs_text && !variants.contains(&any) {
-            variants.push(any);
+        if needs_text && !variants.iter().any(|(variant, _)| *variant == any) {
+            let behind: HashSet<u32> = strings.iter().filter_map(|text| last(text)).collect();
+            variants.push((any, behind.len() as u32));
         }
         variants
     }
 }
 
-/// What the integers of a slot are told against: 0 for small ones, the middle of those that lie
-/// far from 0 and near each other.
-fn base(integers: &mut [i64]) -> i64 {
+/// What the integers of a slot are told against: 0 for small ones, a round number near the middle
+/// of those that lie far from 0 and near each other. It is no value of the slot, which might be
+/// somebody's number: it tells the leading digits that all of them share.
+fn base(mut integers: Vec<i64>) -> i64 {
     integers.sort_unstable();
     let (Some(&first), Some(&last)) = (integers.first(), integers.last()) else { return 0 };
     let middle = integers[integers.len() / 2];
     let spread = last.saturating_sub(first);
-    if middle.saturating_abs() / 4 > spread { middle } else { 0 }
+    if middle.saturating_abs() / 4 <= spread {
+        return 0;
+    }
+    // A sixteenth of the spread costs hardly a bit of a value.
+    let step = (spread / 16).max(1).saturating_add(1) as u64;
+    let step = step.next_power_of_two().min(1 << 62) as i64;
+    let round = middle - middle.rem_euclid(step);
+    let is_value = |base: i64| integers.binary_search(&base).is_ok();
+    (0..=integers.len() as i64)
+        .map(|off| round.saturating_sub(off))
+        .find(|&base| !is_value(base))
+        .unwrap_or(0)
 }

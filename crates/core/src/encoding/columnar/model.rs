@@ -357,11 +357,17 @@ impl Model {
 
     /// Appends the whole model, as [`Model::read`] reads it.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
+        self.in_order().for_each(|slot| self.write_additions(slot, 0, 0, out));
+    }
+
+    /// All slots, in the order of the format.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = SlotId> + '_ {
         let mut stack = vec![0];
-        while let Some(slot) = stack.pop() {
-            self.write_additions(slot, 0, 0, out);
+        std::iter::from_fn(move || {
+            let slot = stack.pop()?;
             self.push_below(slot, &mut stack);
-        }
+            Some(slot)
+        })
     }
 
     /// Reads a whole model, which becomes the base.

@@ -212,7 +212,7 @@ fn orders(count: usize) -> Vec<String> {
 fn learned(payloads: &[String], entities_min: u32) -> Option<Vec<u8>> {
     let payloads: Vec<(&[u8], u32)> =
         payloads.iter().enumerate().map(|(at, text)| (text.as_bytes(), at as u32)).collect();
-    learn(&payloads, entities_min)
+    learn(&payloads, entities_min).map(|learned| learned.bytes)
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_model_holds_only_what_enough_entities_had() {
         (0..20).map(|at| format!("{{\"note\":\"Eve Example {at} x\"}}")).collect();
     payloads.extend((0..20).map(|entity| (&b"{\"note\":\"\"}"[..], entity)));
     payloads.extend(notes.iter().map(|note| (note.as_bytes(), 1_001)));
-    let model = learn(&payloads, 10).unwrap();
+    let model = learn(&payloads, 10).unwrap().bytes;
     let holds = |text: &str| memchr::memmem::find(&model, text.as_bytes()).is_some();
     assert!(holds("Berlin") && holds("city") && holds("note"));
     for private in ["Ann Example", "Bob Example", "Eve Example", "private", "secret"] {
