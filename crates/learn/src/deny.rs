@@ -51,7 +51,8 @@ impl Deny {
         let compile = |pattern: &str| {
             Regex::new(pattern).map_err(|error| PatternError {
                 pattern: pattern.to_owned(),
-                reason: error.to_string(),
+                // The library draws the pattern on lines of their own; the last says what is wrong.
+                reason: error.to_string().lines().last().unwrap_or_default().to_owned(),
             })
         };
         Ok(Deny { patterns: all.map(compile).collect::<Result<_, _>>()?, has_usual: with_usual })

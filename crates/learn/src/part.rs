@@ -107,10 +107,10 @@ pub enum LearnError {
         /// The bytes that are needed.
         needed: usize,
     },
-    /// Nothing is shared by enough entities.
+    /// There are fewer entities than have to share something.
     #[error(
-        "the payloads of {entities_min} different entities have too little in common for a \
-         dictionary"
+        "a dictionary holds only what {entities_min} different entities had, and the payloads are \
+         of fewer"
     )]
     NothingShared {
         /// How many entities would have to share it.
@@ -149,6 +149,9 @@ impl Ground {
             return Err(LearnError::TooFewSamples { got: samples.count(), needed: SAMPLES_MIN });
         }
         let nothing = LearnError::NothingShared { entities_min };
+        if samples.entities_count < entities_min as usize {
+            return Err(nothing);
+        }
         let shared = Shared::of(&samples, entities_min).ok_or(nothing)?;
         Ok(Ground { samples, shared, counts: Vec::new(), entities_min, start })
     }
@@ -184,9 +187,6 @@ impl Ground {
         let counts = &self.counts[at];
         let ranges = content::choose(&self.samples, &self.shared, counts, parameters, bytes);
         let (content, segments) = self.join(&ranges, bytes);
-        if content.is_empty() {
-            return Err(LearnError::NothingShared { entities_min: self.entities_min });
-        }
         // What is made of the same content for two levels differs in its tables.
         let id = dictionary_id(&[&content[..], &level.to_le_bytes()].concat());
         let (flat, lengths) = self.for_tables(level);
@@ -214,7 +214,7 @@ impl Ground {
     fn join(&self, ranges: &[(usize, usize)], bytes: usize) -> (Vec<u8>, Vec<Segment>) {
         let mut content: Vec<u8> = Vec::new();
         let mut segments: Vec<Segment> = Vec::new();
-        // Little content is repeated until the library takes it.
+        // Little content is repeated until the library takes it; its tables alone are worth something.
         let total: usize = ranges.iter().map(|(start, end)| end - start).sum();
         let times = if total == 0 { 0 } else { CONTENT_BYTES_MIN.div_ceil(total) };
         let in_order = || ranges.iter().rev();
@@ -237,6 +237,11 @@ impl Ground {
             }
             let entities = self.shared.entities_of(&self.samples, text, ENTITIES_COUNTED_MAX);
             segments.push(Segment { bytes: text.len(), entities });
+        }
+        if content.len() < CONTENT_BYTES_MIN {
+            let missing = CONTENT_BYTES_MIN - content.len();
+            content.splice(..0, std::iter::repeat_n(0, missing));
+            segments.insert(0, Segment { bytes: missing, entities: 0 });
         }
         // What was put between takes the place of the least.
         let surplus = content.len().saturating_sub(bytes.max(CONTENT_BYTES_MIN));

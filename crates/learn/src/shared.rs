@@ -1,10 +1,10 @@
 //! What samples share: for every byte, how long a text from there on enough entities have.
 //!
 //! A suffix array sorts the samples' suffixes, so that those with the same beginning stand
-//! together. A window over it that holds suffixes of k entities proves that they share as many bytes
-//! as the least common prefix of neighbours within it. One pass with two ends finds, for each suffix, the
-//! window around it with the longest such prefix. That is exact, for every length at once, and
-//! takes time in proportion to the bytes.
+//! together. A window over it that holds suffixes of k entities proves that they share as many
+//! bytes as the least common prefix of neighbours within it. One pass with two ends finds, for each
+//! suffix, the window around it with the longest such prefix. That is exact, for every length at
+//! once, and takes time in proportion to the bytes.
 
 use std::collections::{HashSet, VecDeque};
 

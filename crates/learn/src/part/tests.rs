@@ -176,7 +176,20 @@ fn too_few_samples_are_an_error_that_says_how_many_are_needed() {
     assert_eq!(error(&samples(&few), 4_096), expected);
     let huge = error(&samples(&few), usize::MAX);
     assert!(matches!(huge, LearnError::TooFewBytes { .. }));
-    let nothing = Ground::of(&samples(&payloads(200)), 201)
-        .and_then(|mut ground| ground.part(Parameters::default(), 1_024, 3));
-    assert_eq!(nothing.unwrap_err(), LearnError::NothingShared { entities_min: 201 });
+    let nothing = Ground::of(&samples(&payloads(200)), 201);
+    assert_eq!(nothing.err(), Some(LearnError::NothingShared { entities_min: 201 }));
+}
+
+#[test]
+fn without_anything_shared_the_tables_are_left() {
+    let noise: Vec<Vec<u8>> = (0..200u64)
+        .map(|number| {
+            let digits = |at: u64| xxh3_64(&[number, at].map(u64::to_le_bytes).concat());
+            (0..400).map(|at| b'a' + (digits(at) % 7) as u8).collect()
+        })
+        .collect();
+    let part = trained(&noise, 150, 1_000);
+    assert!(part.segments.iter().all(|segment| segment.entities == 0), "{:?}", part.segments);
+    let with = packed("zstd", 3, Some(&part.dictionary), &noise);
+    assert!(with < packed("zstd", 3, None, &noise));
 }
