@@ -206,8 +206,15 @@ fn another_prefix_never_gives_the_payload() {
             // Anything but a panic, and nothing behind the room is written.
             let mut memory = vec![0x5A; new.len() + 64];
             let prefixed = decompressor.with_prefix().unwrap();
-            let _ = prefixed.decompress_after(&old, &damaged, &mut memory[..new.len()]);
+            let verdict = prefixed.decompress_after(&old, &damaged, &mut memory[..new.len()]);
             assert!(memory[new.len()..].iter().all(|&byte| byte == 0x5A));
+            // The library once told a damaged frame by what its context had decoded before.
+            let mut fresh = codec.decompressor(None).unwrap();
+            let prefixed = fresh.with_prefix().unwrap();
+            assert_eq!(
+                prefixed.decompress_after(&old, &damaged, &mut memory[..new.len()]),
+                verdict
+            );
         }
         for length in 0..body.len() {
             assert!(back(decompressor.as_mut(), &old, &body[..length], new.len()).is_err());

@@ -361,6 +361,11 @@ impl DecompressState {
         if described.is_null() {
             return Err(Failure::Memory);
         }
+        // The library has two decoders, of which it picks one by whether it thinks that the prefix
+        // is the one of the call before: they may find different faults in one damaged frame. This
+        // makes it forget that call.
+        // SAFETY: the context is live and exclusively ours.
+        length(unsafe { library::ZSTD_decompressBegin(self.context.as_ptr()) })?;
         // SAFETY: the context is live and exclusively ours; pointers and lengths are those of the
         // slices; what describes the prefix is in our room, and neither is read after this call.
         length(unsafe {
