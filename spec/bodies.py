@@ -1,7 +1,7 @@
 """What the body of an envelope is for each codec id, as spec/envelope.md says under "Bodies".
 
-Each function takes the body, the room for its content and a dictionary or None. It returns the
-content, raises `damaged` for anything that is not exactly one whole body, and never makes more
+Each function takes the body, the room for its content and a dictionary or None; those in WITH_BASE
+also take the base of a delta or None, and never both. It returns the content, raises `damaged` for anything that is not exactly one whole body, and never makes more
 than the room and one byte of it, because a body of a few bytes can hold gigabytes.
 """
 
@@ -141,10 +141,14 @@ def zstd_frame_dictionary(frame):
     return found
 
 
-def zstd(frame, room, dictionary):
+def zstd(frame, room, dictionary, base=None):
     needed = zstd_frame_dictionary(frame)
     options = {"max_window_size": 1 << 31}
     given = 0
+    if base:
+        # Whatever it starts with, these are bytes that stand before the content.
+        kind = zstandard.DICT_TYPE_RAWCONTENT
+        options["dict_data"] = zstandard.ZstdCompressionDict(base, dict_type=kind)
     if dictionary is not None:
         options["dict_data"] = zstandard.ZstdCompressionDict(dictionary)
         given = options["dict_data"].dict_id()
@@ -160,9 +164,9 @@ def zstd(frame, room, dictionary):
     return content
 
 
-def zstd_bare(body, room, dictionary):
+def zstd_bare(body, room, dictionary, base=None):
     """A frame without its magic: with the magic in front it is a standard one."""
-    return zstd(b"\x28\xb5\x2f\xfd" + body, room, dictionary)
+    return zstd(b"\x28\xb5\x2f\xfd" + body, room, dictionary, base)
 
 
 def brotli_stream(body, room, _dictionary):
@@ -210,8 +214,11 @@ IDS = {
 }
 
 WITH_DICTIONARY = (0x12, 0x16, 0x17)
+WITH_BASE = (0x16, 0x17)
 
 
-def decompress(codec, body, room, dictionary):
+def decompress(codec, body, room, dictionary, base=None):
     """The content of a body, at most `room` bytes."""
-    return IDS[codec](body, room, dictionary)
+    if base is None:
+        return IDS[codec](body, room, dictionary)
+    return IDS[codec](body, room, None, base)

@@ -5,7 +5,9 @@ It exists so that the format is written down twice, by two programs that share n
 compare this one with the Rust library on every vector and on random and mutated envelopes. It must
 stay simple enough to be read beside the page, and must never learn a rule from the Rust code.
 
-    python3 spec/envelope.py [--dictionary FILE]... [--limit BYTES] FILE...    (- is standard input)
+    python3 spec/envelope.py [--dictionary FILE]... [--base FILE]... [--limit BYTES] FILE...
+
+where - is standard input.
 """
 
 import argparse
@@ -104,26 +106,33 @@ def read_header(value):
             raise damaged("fields longer than their list")
     if at != len(checked):
         raise damaged("bytes left over in the header")
-    has_base = any(kind == FIELD_BASE for kind, _ in header["fields"])
-    if (header["dictionary"] is not None or has_base) and header["checksum"] is None:
+    bases = sum(kind == FIELD_BASE for kind, _ in header["fields"])
+    if (header["dictionary"] is not None or bases) and header["checksum"] is None:
         raise damaged("a dictionary or base without a checksum")
+    has_other = header["dictionary"] is not None or header["encoding"] is not None
+    if bases > 1 or (bases == 1 and has_other):
+        raise damaged("a delta with a dictionary, an encoding or a second base")
     return header, length
 
 
 # --- Unpacking -----------------------------------------------------------------------------------
 
 
-def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
+def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES, bases=()):
     """The header and the payload of an envelope, with what `read_dictionary` gave for each file
-    at hand; raises a Problem."""
+    and these payloads, which may be bases, at hand; raises a Problem."""
     header, header_bytes = read_header(value)
     body = value[header_bytes:]
 
-    for kind, _ in header["fields"]:
+    base = None
+    for kind, field in header["fields"]:
         if kind == FIELD_SCHEMA:
             raise Problem("missing-schema", "schemas are of a later release")
         if kind == FIELD_BASE:
-            raise Problem("missing-base", "deltas are of a later release")
+            known = {xxh64(found).to_bytes(8, "little"): found for found in bases}
+            if field not in known:
+                raise Problem("missing-base", f"base {field[::-1].hex()}")
+            base = known[field]
     encoding = documents.VERBATIM if header["encoding"] is None else header["encoding"]
     if encoding not in documents.IDS:
         raise Problem("unknown-encoding", f"encoding {encoding:#04x}")
@@ -141,6 +150,8 @@ def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
             raise damaged("a codec that does not take the dictionary named")
         codec_part = known[header["dictionary"]].codec_part
         model = known[header["dictionary"]].model
+    if base is not None and header["codec"] not in bodies.WITH_BASE:
+        raise damaged("a codec that takes no base")
 
     if encoding in documents.DECODERS or encoding == documents.COLUMNAR:
         room = payload_bytes * ENCODED_BYTES_PER_PAYLOAD_BYTE + ENCODED_BYTES_EXTRA
@@ -150,7 +161,7 @@ def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
         except Undecodable as error:
             raise damaged(f"a body that does not decode: {error}") from error
     else:
-        payload = bodies.decompress(header["codec"], body, payload_bytes, codec_part)
+        payload = bodies.decompress(header["codec"], body, payload_bytes, codec_part, base)
     if len(payload) != payload_bytes:
         raise damaged(f"a payload of {len(payload)} bytes, {payload_bytes} were announced")
     expected = header["checksum"]
@@ -159,10 +170,10 @@ def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
     return header, payload
 
 
-def read(value, dictionaries=(), limit_bytes=LIMIT_BYTES):
+def read(value, dictionaries=(), limit_bytes=LIMIT_BYTES, bases=()):
     """A stored value: None and the value where it is plain, else its header and payload."""
     if looks_like_envelope(value):
-        return unpack(value, dictionaries, limit_bytes)
+        return unpack(value, dictionaries, limit_bytes, bases)
     if len(value) > limit_bytes:
         raise Problem("too-large", f"{len(value)} bytes, the limit is {limit_bytes}")
     return None, value
@@ -217,10 +228,12 @@ def show(header):
 
 
 def serve(dictionaries, limit_bytes):
-    """Answers each line of hexadecimal digits with a verdict, for the differential test."""
+    """Answers each line with a verdict, for the differential test. A line is a value in hexadecimal
+    digits; what stands behind a bar is a base."""
     for line in sys.stdin:
+        value, *bases = (bytes.fromhex(part) for part in line.split("|"))
         try:
-            header, payload = read(bytes.fromhex(line), dictionaries, limit_bytes)
+            header, payload = read(value, dictionaries, limit_bytes, bases)
             print("plain" if header is None else "ok", payload.hex(), flush=True)
         except Problem as problem:
             print("error", problem.code, flush=True)
@@ -230,10 +243,12 @@ def main():
     parser = argparse.ArgumentParser(description="Unpacks envelopes.")
     parser.add_argument("files", nargs="*", metavar="FILE", help="- is standard input")
     parser.add_argument("--dictionary", action="append", default=[], metavar="FILE")
+    parser.add_argument("--base", action="append", default=[], metavar="FILE")
     parser.add_argument("--limit", type=int, default=LIMIT_BYTES, metavar="BYTES")
     parser.add_argument("--serve", action="store_true", help="a line of hex in, a verdict out")
     arguments = parser.parse_args()
     dictionaries = [read_dictionary(open(name, "rb").read()) for name in arguments.dictionary]
+    bases = [open(name, "rb").read() for name in arguments.base]
     if arguments.serve:
         return serve(dictionaries, arguments.limit)
     if not arguments.files:
@@ -242,7 +257,7 @@ def main():
     for name in arguments.files:
         value = sys.stdin.buffer.read() if name == "-" else open(name, "rb").read()
         try:
-            header, payload = read(value, dictionaries, arguments.limit)
+            header, payload = read(value, dictionaries, arguments.limit, bases)
         except Problem as problem:
             print(f"{name}: {problem}", file=sys.stderr)
             failed = True

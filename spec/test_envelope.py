@@ -32,6 +32,13 @@ def header_of(header):
     return {**header, "fields": [(kind, bytes.fromhex(value)) for kind, value in header["fields"]]}
 
 
+def bases_of(vector):
+    """The payloads that the reader has."""
+    if "base_hex" in vector:
+        return [bytes.fromhex(vector["base_hex"])]
+    return [vector["base_text"].encode()] if "base_text" in vector else []
+
+
 def check_envelope(vector):
     """What is wrong with an envelope's vector, or None."""
     value = bytes.fromhex(vector["hex"])
@@ -43,7 +50,7 @@ def check_envelope(vector):
         if vector["is_interop"]:
             header, payload = envelope.unpack_interop(value, limit_bytes)
         else:
-            header, payload = envelope.read(value, dictionaries, limit_bytes)
+            header, payload = envelope.read(value, dictionaries, limit_bytes, bases_of(vector))
     except Problem as problem:
         if vector["result"] != "invalid":
             return str(problem)

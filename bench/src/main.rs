@@ -8,6 +8,7 @@ mod bare;
 mod clock;
 mod contest;
 mod corpora;
+mod deltas;
 mod encodings;
 mod failure;
 mod json;
@@ -55,6 +56,8 @@ enum Bench {
     Ratios(ratios::Arguments),
     /// The columnar encoding with a dictionary against MessagePack, text and gzip, by corpus
     Learned(learned::Arguments),
+    /// Each payload of a corpus against the one before it: versions, in sizes and in time
+    Deltas(deltas::Arguments),
     /// One side of one row, a number of times: what `overhead --callgrind` runs under valgrind
     #[command(hide = true)]
     One(overhead::OneArguments),
@@ -79,6 +82,7 @@ fn run(bench: &Bench) -> Outcome {
         Bench::Pack(arguments) => pack::run(arguments),
         Bench::Ratios(arguments) => ratios::run(arguments),
         Bench::Learned(arguments) => learned::run(arguments),
+        Bench::Deltas(arguments) => deltas::run(arguments),
         Bench::One(arguments) => overhead::run_one(arguments),
     }
 }

@@ -1,7 +1,7 @@
 //! Every bench with tiny counts, so that `cargo test` keeps them compiling, their results right and
 //! the expected sizes up to date. No time is looked at: a machine that tests is never quiet.
 
-use crate::{encodings, json, learned, overhead, pack, ratios};
+use crate::{deltas, encodings, json, learned, overhead, pack, ratios};
 
 #[test]
 fn our_calls_and_the_bare_ones_agree() {
@@ -31,4 +31,9 @@ fn compressed_sizes_are_as_expected() {
 #[test]
 fn columns_with_a_dictionary_come_back_and_are_smaller_than_messagepack() {
     learned::smoke().unwrap();
+}
+
+#[test]
+fn a_version_is_smaller_against_the_one_before_it() {
+    deltas::smoke().unwrap();
 }

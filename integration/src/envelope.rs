@@ -18,6 +18,8 @@ pub struct Envelope<'a> {
     pub dictionary: Option<u32>,
     /// The low half of the payload's XXH64, if the header has it.
     pub checksum: Option<u32>,
+    /// The XXH64 of the base, if the envelope is a delta.
+    pub base: Option<u64>,
     /// How long the header is.
     pub header_bytes: usize,
     /// What follows the header.
@@ -44,9 +46,14 @@ impl<'a> Envelope<'a> {
         let payload_bytes = varint(&mut rest);
         let dictionary = (flags & 1 != 0).then(|| number(&mut rest));
         let checksum = (flags & 2 != 0).then(|| number(&mut rest));
-        assert_eq!(flags & 4, 0, "nothing that this release writes has fields");
+        let base = (flags & 4 != 0).then(|| {
+            assert_eq!(varint(&mut rest), 10, "nothing that this release writes has other fields");
+            assert_eq!(take(&mut rest, 2), [0x82, 8], "the field of a delta");
+            let low = u64::from(number(&mut rest));
+            u64::from(number(&mut rest)) << 32 | low
+        });
         assert!(rest.is_empty(), "{} bytes are left over in the header", rest.len());
-        Envelope { codec, encoding, payload_bytes, dictionary, checksum, header_bytes, body }
+        Envelope { codec, encoding, payload_bytes, dictionary, checksum, base, header_bytes, body }
     }
 
     /// Checks that this is the payload that the header describes.

@@ -66,10 +66,14 @@ kafka://HOST:PORT/TOPIC[?tls=true&sasl=scram-sha-512]")]
 Examples:
   cinch pack cart.json                          writes cart.json.cinch
   cinch pack --codec zstd:19 < cart.json > cart.cinch
+  cinch pack --base cart.v1.json cart.v2.json
   cinch pack --records --profile report/profile.toml carts.ndjson")]
     Pack(PackArguments),
     /// Unpack envelopes; what is plain passes through.
-    #[command(after_help = "Example:\n  cinch unpack cart.json.cinch -o -")]
+    #[command(after_help = "\
+Examples:
+  cinch unpack cart.json.cinch -o -
+  cinch unpack --base cart.v1.json cart.v2.json.cinch")]
     Unpack(UnpackArguments),
     /// Show what the header of an envelope says, or what a dictionary holds.
     #[command(after_help = "\
@@ -392,6 +396,10 @@ pub struct PackArguments {
     /// Write the form that the stock programs read too: zstd, or lz4 with --codec lz4.
     #[arg(long, conflicts_with = "records")]
     pub interop: bool,
+    /// An earlier version of the payload: where that is smaller, pack what changed since, which can
+    /// then be unpacked with this version only. Takes codec zstd.
+    #[arg(long, value_name = "FILE", conflicts_with = "interop")]
+    pub base: Option<PathBuf>,
     /// Replace files that exist.
     #[arg(short, long)]
     pub force: bool,
@@ -410,6 +418,9 @@ pub struct UnpackArguments {
     /// A dictionary that envelopes may name; may be given more than once.
     #[arg(long = "dictionary", value_name = "FILE")]
     pub dictionaries: Vec<PathBuf>,
+    /// An unpacked version that envelopes may be packed against; may be given more than once.
+    #[arg(long = "base", value_name = "FILE")]
+    pub bases: Vec<PathBuf>,
     /// Write here instead; - is standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,

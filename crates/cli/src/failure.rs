@@ -77,6 +77,16 @@ pub enum Failure {
         /// Why.
         error: UnpackError,
     },
+    /// An envelope was packed against none of the versions that were given.
+    #[error("{name}: {error} (--base {given})")]
+    OtherBase {
+        /// The input.
+        name: String,
+        /// Which base it names.
+        error: UnpackError,
+        /// The files that were given, each with the id of its content.
+        given: String,
+    },
     /// A source could not be read.
     #[error(transparent)]
     Corpus(#[from] CorpusError),
@@ -129,6 +139,7 @@ fn hint(error: &UnpackError) -> &'static str {
         UnpackError::MissingDictionary { .. } => {
             " (name its file with --dictionary, or its profile with --profile)"
         }
+        UnpackError::MissingBase { .. } => " (name the version it was packed against with --base)",
         UnpackError::UnsupportedVersion { .. }
         | UnpackError::UnknownCodec { .. }
         | UnpackError::UnknownEncoding { .. }

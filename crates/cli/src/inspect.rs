@@ -8,7 +8,7 @@ mod dictionary;
 use cinch_core::codec::decoder_of;
 use cinch_core::dictionary::looks_like_dictionary;
 use cinch_core::encoding::encoding_of;
-use cinch_core::envelope::{Header, UnpackError, looks_like_envelope};
+use cinch_core::envelope::{FIELD_BASE, Header, UnpackError, looks_like_envelope};
 use cinch_core::limits::PAYLOAD_BYTES_MAX;
 use cinch_core::pack::{INTEROP_MAGIC, looks_like_interop};
 use serde::Serialize;
@@ -46,6 +46,9 @@ struct HeaderFound {
     payload_bytes: u32,
     body_bytes: usize,
     dictionary: Option<String>,
+    /// What a delta is against; absent for all other envelopes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base: Option<String>,
     checksum: Option<String>,
     fields: Vec<FieldFound>,
 }
@@ -132,6 +135,7 @@ fn header_found(header: Header, header_bytes: usize, body_bytes: usize) -> Heade
         payload_bytes: header.payload_bytes,
         body_bytes,
         dictionary: header.dictionary.map(|id| format!("{id:#010x}")),
+        base: header.base().map(|id| format!("{id:#018x}")),
         checksum: header.checksum.map(|checksum| format!("{checksum:#010x}")),
         fields: header
             .fields
@@ -158,8 +162,13 @@ fn for_people(found: &Found) -> String {
         line("header", format!("{} bytes", header.header_bytes));
         line("body", format!("{} bytes", header.body_bytes));
         line("dictionary", header.dictionary.clone().unwrap_or("none".to_owned()));
+        if let Some(base) = &header.base {
+            line("base", base.clone());
+        }
         line("checksum", header.checksum.clone().unwrap_or("none".to_owned()));
-        for field in &header.fields {
+        // The field of a base is that line already.
+        let is_told = |kind| kind == FIELD_BASE && header.base.is_some();
+        for field in header.fields.iter().filter(|field| !is_told(field.kind)) {
             line(&format!("field {:#04x}", field.kind), field.hex.clone());
         }
     }

@@ -5,8 +5,10 @@
 
 use std::io::{BufRead, Read};
 
-use cinch_core::limits::PAYLOAD_BYTES_MAX;
-use cinch_core::pack::{InteropError, InteropPacker, NotEncoded, Outcome, PackError, Packer};
+use cinch_core::limits::{BASE_BYTES_MAX, PAYLOAD_BYTES_MAX};
+use cinch_core::pack::{
+    DeltaOutcome, InteropError, InteropPacker, NotEncoded, Outcome, PackError, Packer,
+};
 use cinch_core::profile::Profile;
 
 use crate::Done;
@@ -22,10 +24,13 @@ pub fn run(arguments: &PackArguments) -> Result<Done, Failure> {
     let inputs = Input::all(&arguments.files);
     let output = arguments.output.as_deref();
     let places = inputs::places(&inputs, output, |input| Ok(input.packed_place()))?;
-    let mut packer = if arguments.interop {
-        Either::Interop(interop_packer(&profile)?)
-    } else {
-        Either::Envelope(Box::new(Packer::new(&profile)?))
+    let mut packer = match &arguments.base {
+        _ if arguments.interop => Form::Interop(interop_packer(&profile)?),
+        None => Form::Envelope(Box::new(Packer::new(&profile)?)),
+        Some(path) => {
+            let base = profile::read_at_most(path, BASE_BYTES_MAX as u64)?;
+            Form::Against { base, packer: Box::new(Packer::new(&profile)?) }
+        }
     };
     for (input, place) in inputs.iter().zip(&places) {
         let replace = arguments.force || output.is_some();
@@ -67,20 +72,29 @@ fn interop_packer(profile: &Profile) -> Result<InteropPacker, Failure> {
     })
 }
 
-/// One of the two forms.
-enum Either {
+/// One of the forms of a packed payload.
+enum Form {
     Envelope(Box<Packer>),
+    Against { base: Vec<u8>, packer: Box<Packer> },
     Interop(InteropPacker),
 }
 
-impl Either {
+impl Form {
     fn pack(&mut self, payload: &[u8], out: &mut Vec<u8>, name: &str) -> Result<(), Failure> {
         let failed = |error: PackError| Failure::Pack { name: name.to_owned(), error };
         match self {
-            Either::Interop(packer) => packer.pack(payload, out).map_err(failed),
-            Either::Envelope(packer) => {
+            Form::Interop(packer) => packer.pack(payload, out).map_err(failed),
+            Form::Envelope(packer) => {
                 let outcome = packer.pack(payload, out).map_err(failed)?;
                 tell(&outcome, name);
+                Ok(())
+            }
+            Form::Against { base, packer } => {
+                let outcome = packer.pack_against(base, payload, out).map_err(failed)?;
+                if let DeltaOutcome::Whole { outcome, reason } = outcome {
+                    eprintln!("cinch: {name}: packed without the base: {reason}");
+                    tell(&outcome, name);
+                }
                 Ok(())
             }
         }
@@ -99,7 +113,7 @@ fn tell(outcome: &Outcome, name: &str) {
     eprintln!("cinch: {name}: packed verbatim: {reason}");
 }
 
-fn pack_records(input: &Input, packer: &mut Either, output: &mut Output) -> Result<(), Failure> {
+fn pack_records(input: &Input, packer: &mut Form, output: &mut Output) -> Result<(), Failure> {
     let mut stream = input.open()?;
     let (mut line, mut packed, mut record) = (Vec::new(), Vec::new(), Vec::new());
     for number in 1u64.. {

@@ -1,6 +1,9 @@
 //! `cinch unpack`: envelopes to payloads. What is plain passes through, so that
 //! `cinch pack | cinch unpack` gives every input back.
 
+use std::path::PathBuf;
+
+use cinch_core::envelope::{UnpackError, base_id};
 use cinch_core::limits::PAYLOAD_BYTES_MAX;
 use cinch_core::pack::{Unpacker, looks_like_interop, unpack_interop};
 
@@ -25,6 +28,7 @@ pub fn run(arguments: &UnpackArguments) -> Result<Done, Failure> {
     }
     let limit_bytes = arguments.limit.unwrap_or(PAYLOAD_BYTES_MAX);
     let mut unpacker = Unpacker::new(dictionaries).with_limit(limit_bytes);
+    let bases = Bases::read(&arguments.bases)?;
     let inputs = Input::all(&arguments.files);
     let output = arguments.output.as_deref();
     let places = inputs::places(&inputs, output, Input::unpacked_place)?;
@@ -38,10 +42,9 @@ pub fn run(arguments: &UnpackArguments) -> Result<Done, Failure> {
             let packed_limit = limit_bytes + PACKED_EXTRA_BYTES;
             while records::next(&mut stream, packed_limit, &mut record, &input.name())? {
                 number += 1;
-                unpacker.read(&record, &mut payload).map_err(|error| Failure::Unpack {
-                    name: format!("{}: record {number}", input.name()),
-                    error,
-                })?;
+                unpacker.read_against(|id| bases.find(id), &record, &mut payload).map_err(
+                    |error| bases.failure(format!("{}: record {number}", input.name()), error),
+                )?;
                 payload.push(b'\n');
                 output.write(&payload)?;
             }
@@ -52,13 +55,42 @@ pub fn run(arguments: &UnpackArguments) -> Result<Done, Failure> {
             let read = if looks_like_interop(&value) {
                 unpack_interop(&value, limit_bytes, &mut payload).map(|_| ())
             } else {
-                unpacker.read(&value, &mut payload).map(|_| ())
+                unpacker.read_against(|id| bases.find(id), &value, &mut payload).map(|_| ())
             };
-            read.map_err(|error| Failure::Unpack { name: input.name(), error })?;
+            read.map_err(|error| bases.failure(input.name(), error))?;
             let mut output = Output::open(place, arguments.force || output.is_some())?;
             output.write(&payload)?;
             output.finish()?;
         }
     }
     Ok(Done::Whole)
+}
+
+/// The versions that envelopes may be packed against.
+struct Bases {
+    /// Each with its id and the file that it is from.
+    known: Vec<(u64, Vec<u8>, String)>,
+}
+
+impl Bases {
+    fn read(files: &[PathBuf]) -> Result<Bases, Failure> {
+        let read = |path: &PathBuf| {
+            let base = profile::read_at_most(path, PAYLOAD_BYTES_MAX as u64)?;
+            Ok((base_id(&base), base, path.display().to_string()))
+        };
+        Ok(Bases { known: files.iter().map(read).collect::<Result<_, Failure>>()? })
+    }
+
+    fn find(&self, id: u64) -> Option<&[u8]> {
+        self.known.iter().find(|(known, ..)| *known == id).map(|(_, base, _)| base.as_slice())
+    }
+
+    /// Says of a base that is missing what was given in its place.
+    fn failure(&self, name: String, error: UnpackError) -> Failure {
+        if self.known.is_empty() || !matches!(error, UnpackError::MissingBase { .. }) {
+            return Failure::Unpack { name, error };
+        }
+        let given = self.known.iter().map(|(id, _, file)| format!("{file} is {id:#018x}"));
+        Failure::OtherBase { name, error, given: given.collect::<Vec<_>>().join(", ") }
+    }
 }

@@ -17,10 +17,12 @@ are permanent; one that is no longer written is still read.
 fn main() {
     print!("{OPENING}");
     println!("\n## Codecs\n\nBytes to fewer bytes and back.\n");
-    println!("| id | name | levels | default | dictionary | releases | summary |");
-    println!("|---|---|---|---|---|---|---|");
+    println!("| id | name | levels | default | dictionary | base | releases | summary |");
+    println!("|---|---|---|---|---|---|---|---|");
     CODECS.iter().for_each(|codec| print_codec(codec.info()));
-    println!("\nLevels marked slow are tried only when asked for.");
+    println!(
+        "\nLevels marked slow are tried only when asked for. Codecs that take a base make deltas."
+    );
     println!("\n## Encodings\n\nPayload to bytes and back.\n");
     println!("| id | name | fidelity | releases | summary | refuses |");
     println!("|---|---|---|---|---|---|");
@@ -40,11 +42,12 @@ fn print_codec(info: &CodecInfo) {
         DictionaryUse::EveryLevel => "every level",
     };
     println!(
-        "| `0x{:02X}` | `{}` | {} | {} | {dictionary} | {} | {} |",
+        "| `0x{:02X}` | `{}` | {} | {} | {dictionary} | {} | {} | {} |",
         info.id.0,
         info.name,
         levels(&info.levels),
         if info.levels.is_single() { "–".to_owned() } else { info.levels.default.to_string() },
+        if info.takes_prefix { "yes" } else { "no" },
         releases(info.since, info.until),
         cell(info.summary),
     );

@@ -15,6 +15,8 @@ use serde::Serialize;
 mod bodies;
 #[path = "vectors/columnar.rs"]
 mod columnar;
+#[path = "vectors/deltas.rs"]
+mod deltas;
 #[path = "vectors/encodings.rs"]
 mod encodings;
 #[path = "vectors/envelopes.rs"]
@@ -44,6 +46,10 @@ struct Vector {
     header: Option<HeaderRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dictionary: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_hex: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit_bytes: Option<usize>,
 }
@@ -124,6 +130,7 @@ const SETS: &[Set] = &[
         "JSON text as columns, in envelopes, with a dictionary file and without.",
         columnar::envelopes,
     ),
+    ("envelope/delta", "Deltas against a base that the reader has or has not.", deltas::deltas),
 ];
 
 fn main() -> ExitCode {

@@ -67,6 +67,8 @@ pub struct CodecInfo {
     pub levels: Levels,
     /// What it does with a dictionary.
     pub dictionary_use: DictionaryUse,
+    /// Whether it can refer back to bytes that writer and reader share, on every level. Deltas do.
+    pub takes_prefix: bool,
     /// The first release that had it.
     pub since: &'static str,
     /// The release that stopped writing it, if one did.
@@ -263,6 +265,24 @@ pub trait Compressor: Send {
 
     /// The memory the context holds between calls, in bytes, dictionaries left out.
     fn memory_bytes(&self) -> usize;
+
+    /// The same context for one that takes a prefix, where [`CodecInfo::takes_prefix`] says so.
+    fn with_prefix(&mut self) -> Option<&mut dyn PrefixCompressor> {
+        None
+    }
+}
+
+/// A compression context that can refer back to bytes before the payload.
+pub trait PrefixCompressor {
+    /// Compresses as [`Compressor::compress`] does, with matches that may lie anywhere in `prefix`,
+    /// which decompression then needs. A dictionary of the context is not used for this payload,
+    /// and the next call without a prefix is as if this one had not been.
+    fn compress_after(
+        &mut self,
+        prefix: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize, CompressError>;
 }
 
 /// A reusable decompression context.
@@ -281,12 +301,46 @@ pub trait Decompressor: Send {
     /// Decompresses all of `input` into exactly `output`: anything shorter is an error too.
     fn decompress_exact(&mut self, input: &[u8], output: &mut [u8]) -> Result<(), DecompressError> {
         let got = self.decompress(input, output)?;
-        if got == output.len() {
-            return Ok(());
-        }
-        let expected = output.len();
-        Err(DecompressError::WrongLength { codec: self.name(), expected, got })
+        is_exactly(self.name(), output.len(), got)
     }
+
+    /// The same context for one that takes a prefix, where [`CodecInfo::takes_prefix`] says so.
+    fn with_prefix(&mut self) -> Option<&mut dyn PrefixDecompressor> {
+        None
+    }
+}
+
+/// A decompression context for what a [`PrefixCompressor`] wrote.
+pub trait PrefixDecompressor {
+    /// Decompresses as [`Decompressor::decompress`] does, with the prefix of the compressor: any
+    /// other gives other bytes or an error. A dictionary of the context is not used.
+    fn decompress_after(
+        &mut self,
+        prefix: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize, DecompressError>;
+
+    /// The codec's name, for errors.
+    fn name(&self) -> &'static str;
+
+    /// Decompresses all of `input` into exactly `output`: anything shorter is an error too.
+    fn decompress_exact_after(
+        &mut self,
+        prefix: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), DecompressError> {
+        let got = self.decompress_after(prefix, input, output)?;
+        is_exactly(self.name(), output.len(), got)
+    }
+}
+
+fn is_exactly(codec: &'static str, expected: usize, got: usize) -> Result<(), DecompressError> {
+    if got == expected {
+        return Ok(());
+    }
+    Err(DecompressError::WrongLength { codec, expected, got })
 }
 
 mod brotli;

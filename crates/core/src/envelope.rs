@@ -29,7 +29,12 @@ pub fn looks_like_envelope(bytes: &[u8]) -> bool {
 
 /// The low half of the XXH64 of a payload, which envelopes carry as their checksum.
 pub fn checksum(payload: &[u8]) -> u32 {
-    xxhash_rust::xxh64::xxh64(payload, 0) as u32
+    base_id(payload) as u32
+}
+
+/// The XXH64 of a payload, by which a delta names it as its base.
+pub fn base_id(payload: &[u8]) -> u64 {
+    xxhash_rust::xxh64::xxh64(payload, 0)
 }
 
 /// Why an envelope could not be unpacked. spec/errors.md lists the codes.
@@ -80,8 +85,13 @@ pub enum UnpackError {
     #[error("the schema that the envelope names is missing")]
     MissingSchema,
     /// The payload that this one is a delta against is not at hand.
-    #[error("the base of the delta is missing")]
-    MissingBase,
+    #[error("the base {}of the delta is missing", .id.map_or(String::new(), |id| format!(
+        "{id:#018x} ")))]
+    MissingBase {
+        /// The XXH64 of the base ([`base_id`]), by which it may be fetched; `None` where the
+        /// envelope names no payload because its field is not 8 bytes long.
+        id: Option<u64>,
+    },
     /// The unpacked bytes are not those that were packed.
     #[error("checksum mismatch: {expected:#010x} in the envelope, {got:#010x} of the payload")]
     ChecksumMismatch {
@@ -112,7 +122,7 @@ impl UnpackError {
             UnpackError::UnknownField { .. } => "unknown-field",
             UnpackError::MissingDictionary { .. } => "missing-dictionary",
             UnpackError::MissingSchema => "missing-schema",
-            UnpackError::MissingBase => "missing-base",
+            UnpackError::MissingBase { .. } => "missing-base",
             UnpackError::ChecksumMismatch { .. } => "checksum-mismatch",
             UnpackError::TooLarge { .. } => "too-large",
         }

@@ -14,8 +14,10 @@ use crate::json;
 use crate::pack::{Found, Packer, Unpacker};
 use crate::profile::{Profile, ProfileError};
 
+pub use delta::{delta_any, delta_roundtrip};
 pub use text::{dictionary_any, text_decode_any, text_learned, text_roundtrip};
 
+mod delta;
 mod text;
 
 /// The most that a target decompresses or unpacks to, in bytes.
@@ -42,6 +44,8 @@ pub static TARGETS: &[Target] = &[
     ("text_roundtrip", text_roundtrip),
     ("text_learned", text_learned),
     ("dictionary_any", dictionary_any),
+    ("delta_any", delta_any),
+    ("delta_roundtrip", delta_roundtrip),
     ("json_differential", json_differential),
     ("profile_toml", profile_toml),
 ];

@@ -26,6 +26,15 @@ pub const NUMBER_DIGITS_MAX: usize = 8 << 10;
 /// `LOCAL`. The largest dictionary that is accepted, in bytes.
 pub const DICTIONARY_BYTES_MAX: usize = 16 << 20;
 
+/// `LOCAL`. The longest payload that is taken as the base of a delta, in bytes, which is that of a
+/// dictionary and for the same reasons: whoever reads a delta holds all of its base beside the
+/// payload and hashes it for each, and whoever writes one fills tables with it for each.
+pub const BASE_BYTES_MAX: usize = 16 << 20;
+
+/// `LOCAL`. The shortest payload that is taken as the base of a delta, in bytes: zstd ignores a
+/// prefix that is shorter.
+pub const BASE_BYTES_MIN: usize = 8;
+
 /// `WIRE`. How deep the values of a columnar payload may nest.
 pub const COLUMNAR_DEPTH_MAX: usize = 256;
 

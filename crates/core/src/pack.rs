@@ -12,7 +12,7 @@ mod unpacker;
 
 pub use detect::{is_worth_packing, reason_to_leave};
 pub use interop::{INTEROP_MAGIC, InteropError, InteropPacker, looks_like_interop, unpack_interop};
-pub use packer::{NotEncoded, Outcome, PackError, Packer, PlainReason};
+pub use packer::{DeltaOutcome, NotDelta, NotEncoded, Outcome, PackError, Packer, PlainReason};
 pub use unpacker::{Found, Unpacker};
 
 /// `WIRE`. The encoded form of a payload has at most this many bytes for each byte of the payload,

@@ -8,9 +8,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use cinch_core::codec::{CODECS, CodecChoice, DictionaryUse};
+use cinch_core::codec::{CODECS, CodecChoice, DictionaryUse, codec_named};
 use cinch_core::dictionary::Dictionary;
 use cinch_core::encoding::ENCODINGS;
+use cinch_core::envelope::{FIELD_BASE, Field, Header, base_id, checksum};
 use cinch_core::pack::{Found, Packer, Unpacker};
 use cinch_core::profile::Profile;
 use proptest::prelude::*;
@@ -55,10 +56,11 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What the reference decoder says of a value.
-fn reference(value: &[u8]) -> String {
+/// What the reference decoder says of a value, with a version at hand that may be its base.
+fn reference(value: &[u8], base: Option<&[u8]>) -> String {
     let mut reference = REFERENCE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    writeln!(reference.lines, "{}", hex(value)).unwrap();
+    let base = base.map_or(String::new(), |base| format!("|{}", hex(base)));
+    writeln!(reference.lines, "{}{base}", hex(value)).unwrap();
     let mut verdict = String::new();
     reference.verdicts.read_line(&mut verdict).unwrap();
     assert!(!verdict.is_empty(), "the reference decoder ended on {}", hex(value));
@@ -66,10 +68,10 @@ fn reference(value: &[u8]) -> String {
 }
 
 /// What the library says of it, in the same words.
-fn library(value: &[u8]) -> String {
+fn library(value: &[u8], base: Option<&[u8]>) -> String {
     let mut unpacker = Unpacker::new(KNOWN.clone()).with_limit(LIMIT_BYTES);
     let mut payload = Vec::new();
-    let word = match unpacker.read(value, &mut payload) {
+    let word = match unpacker.read_against(|_| base, value, &mut payload) {
         Ok(Found::Plain) => "plain",
         Ok(Found::Envelope(_)) => "ok",
         Err(error) => return format!("error {}", error.code()),
@@ -174,6 +176,28 @@ fn packed(codec: usize, encoding: usize, dictionary: usize, payload: &[u8]) -> V
     out
 }
 
+/// A delta, whether it pays or not.
+fn delta(level: i32, is_standard: bool, previous: &[u8], payload: &[u8]) -> Vec<u8> {
+    let name = if is_standard { "zstd" } else { "zstd-bare" };
+    let codec = codec_named(name).unwrap();
+    let mut compressor = codec.compressor(level, None).unwrap();
+    let mut body = vec![0; codec.compress_bound(payload.len())];
+    let prefixed = compressor.with_prefix().unwrap();
+    let length = prefixed.compress_after(previous, payload, &mut body).unwrap();
+    let header = Header {
+        codec: codec.info().id,
+        encoding: None,
+        payload_bytes: payload.len() as u32,
+        dictionary: None,
+        checksum: Some(checksum(payload)),
+        fields: vec![Field { kind: FIELD_BASE, value: base_id(previous).to_le_bytes().into() }],
+    };
+    let mut out = Vec::new();
+    header.write(&mut out).unwrap();
+    out.extend_from_slice(&body[..length]);
+    out
+}
+
 /// Changes a value in one of the ways in which values go wrong.
 fn mutated(mut value: Vec<u8>, kind: u8, place: usize, byte: u8) -> Vec<u8> {
     if value.is_empty() {
@@ -223,9 +247,9 @@ proptest! {
         dictionary in 0..KNOWN.len() + 1,
     ) {
         let value = packed(codec, encoding, dictionary, &payload);
-        let expected = library(&value);
+        let expected = library(&value, None);
         prop_assert!(!expected.starts_with("error"), "{expected}: {}", hex(&value));
-        prop_assert_eq!(reference(&value), expected, "{}", hex(&value));
+        prop_assert_eq!(reference(&value, None), expected, "{}", hex(&value));
     }
 
     #[test]
@@ -237,12 +261,46 @@ proptest! {
         mutations in prop::collection::vec((0..7u8, any::<usize>(), any::<u8>()), 1..12),
     ) {
         let whole = packed(codec, encoding, dictionary, &payload);
-        let packed = library(&whole);
+        let packed = library(&whole, None);
         for (kind, place, byte) in mutations {
             let value = mutated(whole.clone(), kind, place, byte);
-            let (theirs, ours) = (reference(&value), library(&value));
+            let (theirs, ours) = (reference(&value, None), library(&value, None));
             let both = agree(&value, [&theirs, &ours], &packed);
             prop_assert!(both, "{}: {theirs} and {ours}", hex(&value));
+        }
+    }
+
+    #[test]
+    fn both_read_deltas_and_refuse_the_same_ones(
+        previous in payload(),
+        edits in prop::collection::vec((any::<usize>(), string()), 0..4),
+        is_standard in any::<bool>(),
+        level in -50..=22i32,
+        mutations in prop::collection::vec((0..7u8, any::<usize>(), any::<u8>()), 0..12),
+        other in any::<Option<(usize, u8)>>(),
+    ) {
+        let mut payload = previous.clone();
+        for (at, text) in edits {
+            let at = at % (payload.len() + 1);
+            payload.splice(at..at, text.into_bytes());
+        }
+        let whole = delta(level, is_standard, &previous, &payload);
+        let packed = library(&whole, Some(&previous));
+        let expected = format!("ok {}", hex(&payload));
+        prop_assert_eq!(packed.as_str(), expected.trim_end());
+        prop_assert_eq!(reference(&whole, Some(&previous)), packed.as_str());
+        prop_assert_eq!(reference(&whole, None), "error missing-base");
+        for (kind, place, byte) in mutations {
+            let value = mutated(whole.clone(), kind, place, byte);
+            let theirs = reference(&value, Some(&previous));
+            let ours = library(&value, Some(&previous));
+            let both = agree(&value, [&theirs, &ours], &packed);
+            prop_assert!(both, "{}, base {}: {theirs} and {ours}", hex(&value), hex(&previous));
+        }
+        if let Some((place, byte)) = other {
+            let other = mutated(previous.clone(), 1, place, byte);
+            let (theirs, ours) = (reference(&whole, Some(&other)), library(&whole, Some(&other)));
+            prop_assert_eq!(theirs, ours);
         }
     }
 }

@@ -15,7 +15,7 @@ use cinch_core::fuzzing::TARGETS;
 #[path = "support/files.rs"]
 mod files;
 
-use files::{read_vectors, root};
+use files::{Vector, read_vectors, root};
 
 /// Profiles as people write them.
 const PROFILES: &[&str] = &[
@@ -58,6 +58,25 @@ fn inputs(target: &str) -> Vec<Vec<u8>> {
                 .map(|(row, body)| with(row, &body))
                 .collect()
         }
+        "delta_any" => {
+            let dictionary = std::fs::read(root().join("vectors/dictionaries/carts.dict")).unwrap();
+            let with = |row: u8, vector: &Vector| {
+                let envelope = vector.bytes("hex");
+                let (header, length) = Header::read(&envelope).ok()?;
+                let base = vector.base().unwrap_or_else(|| dictionary.clone());
+                let [low, high] = (header.payload_bytes as u16).to_le_bytes();
+                let [base_low, base_high] = (base.len() as u16).to_le_bytes();
+                let head = [row, low, high, base_low, base_high];
+                Some([&head[..], &base, &envelope[length..]].concat())
+            };
+            read_vectors("envelope")
+                .iter()
+                .flat_map(|vector| codecs.clone().filter_map(move |row| with(row, vector)))
+                .collect()
+        }
+        "delta_roundtrip" => texts()
+            .flat_map(|text| [3, 60].map(|level| behind(&[level, 20, 0], text.as_bytes())))
+            .collect(),
         "codec_roundtrip" => texts()
             .flat_map(|text| codecs.clone().map(move |row| behind(&[row, 6], text.as_bytes())))
             .collect(),

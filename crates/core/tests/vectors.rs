@@ -59,7 +59,8 @@ fn every_envelope_gives_its_result() {
     for vector in read_vectors("envelope") {
         let value = vector.bytes("hex");
         let mut payload = Vec::new();
-        let result = unpacker(&vector).read(&value, &mut payload);
+        let base = vector.base();
+        let result = unpacker(&vector).read_against(|_| base.as_deref(), &value, &mut payload);
         match vector.member("result") {
             "invalid" => {
                 let error = result.expect_err(&vector.name);
@@ -212,7 +213,7 @@ fn codes() -> BTreeSet<&'static str> {
         UnpackError::UnknownField { field: 0x80 },
         UnpackError::MissingDictionary { id: 0 },
         UnpackError::MissingSchema,
-        UnpackError::MissingBase,
+        UnpackError::MissingBase { id: None },
         UnpackError::ChecksumMismatch { expected: 0, got: 1 },
         UnpackError::TooLarge { limit: 0, got: 1 },
     ];
@@ -226,7 +227,7 @@ fn codes() -> BTreeSet<&'static str> {
             | UnpackError::UnknownField { .. }
             | UnpackError::MissingDictionary { .. }
             | UnpackError::MissingSchema
-            | UnpackError::MissingBase
+            | UnpackError::MissingBase { .. }
             | UnpackError::ChecksumMismatch { .. }
             | UnpackError::TooLarge { .. } => {}
         }

@@ -173,7 +173,7 @@ fn undo(
                 Err(
                     UnpackError::MissingDictionary { .. }
                     | UnpackError::MissingSchema
-                    | UnpackError::MissingBase,
+                    | UnpackError::MissingBase { .. },
                 ) => Err(Refusal::MissingDictionary),
                 Err(_) => Err(Refusal::Damaged(Wrapping::Envelope)),
             };

@@ -66,6 +66,18 @@ pub(crate) fn compressed(
     body
 }
 
+/// The bytes that a codec makes of `content` after a prefix on its default level.
+pub(crate) fn compressed_after(codec: &str, prefix: &[u8], content: &[u8]) -> Vec<u8> {
+    let codec = codec_named(codec).expect("the codec exists");
+    let level = codec.info().levels.default;
+    let mut compressor = codec.compressor(level, None).expect("the level exists");
+    let compressor = compressor.with_prefix().expect("the codec takes a prefix");
+    let mut body = vec![0; codec.compress_bound(content.len())];
+    let length = compressor.compress_after(prefix, content, &mut body).expect("there is room");
+    body.truncate(length);
+    body
+}
+
 /// The id of a codec.
 pub(crate) fn codec_id(name: &str) -> CodecId {
     codec_named(name).expect("the codec exists").info().id

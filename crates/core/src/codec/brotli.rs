@@ -26,6 +26,7 @@ static INFO: CodecInfo = CodecInfo {
     library: library::version,
     levels: Levels { min: 0, max: 11, default: 5, slow_from: 10 },
     dictionary_use: DictionaryUse::None,
+    takes_prefix: false,
     since: "0.1.0",
     until: None,
 };

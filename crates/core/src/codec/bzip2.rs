@@ -28,6 +28,7 @@ static INFO: CodecInfo = CodecInfo {
     library: library::version,
     levels: Levels { min: 1, max: 9, default: 9, slow_from: 10 },
     dictionary_use: DictionaryUse::None,
+    takes_prefix: false,
     since: "0.1.0",
     until: None,
 };

@@ -53,6 +53,7 @@ macro_rules! row {
                 library: Library::$library.version(),
                 levels: Library::$library.levels(),
                 dictionary_use: DictionaryUse::None,
+                takes_prefix: false,
                 since: "0.1.0",
                 until: None,
             },

@@ -31,6 +31,7 @@ static INFO: CodecInfo = CodecInfo {
     library: library::version,
     levels: LEVELS,
     dictionary_use: DictionaryUse::HighLevels,
+    takes_prefix: false,
     since: "0.1.0",
     until: None,
 };

@@ -28,6 +28,7 @@ static INFO: CodecInfo = CodecInfo {
     library: lz4::version,
     levels: lz4::LEVELS,
     dictionary_use: DictionaryUse::None,
+    takes_prefix: false,
     since: "0.1.0",
     until: None,
 };

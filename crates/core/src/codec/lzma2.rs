@@ -25,6 +25,7 @@ static INFO: CodecInfo = CodecInfo {
     library: library::version,
     levels: Levels { min: 0, max: 9, default: 6, slow_from: 7 },
     dictionary_use: DictionaryUse::None,
+    takes_prefix: false,
     since: "0.1.0",
     until: None,
 };

@@ -21,6 +21,7 @@ static INFO: CodecInfo = CodecInfo {
     library: || format!("snap {VERSION}"),
     levels: Levels::ONE,
     dictionary_use: DictionaryUse::None,
+    takes_prefix: false,
     since: "0.1.0",
     until: None,
 };

@@ -17,6 +17,7 @@ static INFO: CodecInfo = CodecInfo {
     library: || "cinch".to_owned(),
     levels: Levels::ONE,
     dictionary_use: DictionaryUse::None,
+    takes_prefix: false,
     since: "0.1.0",
     until: None,
 };

@@ -12,6 +12,7 @@ mod dictionaries;
 mod formats;
 mod hostile;
 mod memory;
+mod prefixes;
 mod round_trip;
 mod samples;
 

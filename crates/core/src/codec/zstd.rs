@@ -3,21 +3,23 @@
 //!
 //! Both take dictionaries on every level. A standard frame made with a dictionary in zstd's own
 //! format names it; a bare frame, and any frame made with a raw-content dictionary, does not, and
-//! then only the envelope's checksum can tell the wrong dictionary. Decoding goes straight into
-//! the output in one pass: a frame's window size never causes an allocation.
+//! then only the envelope's checksum can tell the wrong dictionary; the same holds for a prefix.
+//! Decoding goes straight into the output in one pass: a frame's window size never causes an
+//! allocation.
 
 use std::sync::Arc;
 
 use crate::codec::named::{Named, check_compressor, check_decompressor};
 use crate::codec::{
     Codec, CodecId, CodecInfo, CompressError, Compressor, DecompressError, Decompressor,
-    DictionaryMemory, DictionaryUse, Levels, SetupError,
+    DictionaryMemory, DictionaryUse, Levels, PrefixCompressor, PrefixDecompressor, SetupError,
 };
 use crate::dictionary::{Dictionary, Purpose};
 
 mod frame;
 mod library;
 
+use frame::Frame;
 use library::{CompressDictionary, CompressState, DecompressDictionary, DecompressState, Failure};
 
 /// The two framings.
@@ -46,6 +48,7 @@ pub(super) static ZSTD: Zstd = Zstd {
         library: library::version,
         levels: LEVELS,
         dictionary_use: DictionaryUse::EveryLevel,
+        takes_prefix: true,
         since: "0.1.0",
         until: None,
     },
@@ -60,6 +63,7 @@ pub(super) static ZSTD_BARE: Zstd = Zstd {
         library: library::version,
         levels: LEVELS,
         dictionary_use: DictionaryUse::EveryLevel,
+        takes_prefix: true,
         since: "0.1.0",
         until: None,
     },
@@ -155,34 +159,45 @@ impl Codec for Zstd {
 
 impl Compressor for ZstdCompressor {
     fn compress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, CompressError> {
-        self.state.compress(input, output).map_err(|failure| match failure {
-            Failure::NoRoom => self.named.no_room(output),
-            other => self.named.compress_failed(other.code()),
-        })
+        let compressed = self.state.compress(input, output);
+        compressed.map_err(|failure| self.error(failure, output))
     }
 
     fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.state.memory_bytes()
     }
+
+    fn with_prefix(&mut self) -> Option<&mut dyn PrefixCompressor> {
+        Some(self)
+    }
+}
+
+impl PrefixCompressor for ZstdCompressor {
+    fn compress_after(
+        &mut self,
+        prefix: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize, CompressError> {
+        let compressed = self.state.compress_after(prefix, input, output);
+        compressed.map_err(|failure| self.error(failure, output))
+    }
+}
+
+impl ZstdCompressor {
+    fn error(&self, failure: Failure, output: &[u8]) -> CompressError {
+        match failure {
+            Failure::NoRoom => self.named.no_room(output),
+            other => self.named.compress_failed(other.code()),
+        }
+    }
 }
 
 impl Decompressor for ZstdDecompressor {
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, DecompressError> {
-        // The library would go on with a second frame, so it is given one frame and no more.
-        let Some(frame) = frame::first(input, self.format) else {
-            return Err(self.named.corrupt());
-        };
-        if frame.length < input.len() {
-            return Err(self.named.trailing(input.len() - frame.length));
-        }
-        self.state.decompress(input, output).map_err(|failure| match failure {
-            Failure::NoRoom => self.named.too_long(output.len()),
-            Failure::Memory => self.named.decompress_failed(Failure::Memory.code()),
-            Failure::Dictionary if frame.dictionary_id != 0 => {
-                self.named.needs_dictionary(frame.dictionary_id)
-            }
-            Failure::Dictionary | Failure::Other(_) => self.named.corrupt(),
-        })
+        let frame = self.only_frame(input)?;
+        let decompressed = self.state.decompress(input, output);
+        decompressed.map_err(|failure| self.error(failure, frame, output))
     }
 
     fn memory_bytes(&self) -> usize {
@@ -191,5 +206,50 @@ impl Decompressor for ZstdDecompressor {
 
     fn name(&self) -> &'static str {
         self.named.0
+    }
+
+    fn with_prefix(&mut self) -> Option<&mut dyn PrefixDecompressor> {
+        Some(self)
+    }
+}
+
+impl PrefixDecompressor for ZstdDecompressor {
+    fn decompress_after(
+        &mut self,
+        prefix: &[u8],
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize, DecompressError> {
+        let frame = self.only_frame(input)?;
+        let decompressed = self.state.decompress_after(prefix, input, output);
+        decompressed.map_err(|failure| self.error(failure, frame, output))
+    }
+
+    fn name(&self) -> &'static str {
+        self.named.0
+    }
+}
+
+impl ZstdDecompressor {
+    /// The one frame that the input must be: the library would go on with a second one.
+    fn only_frame(&self, input: &[u8]) -> Result<Frame, DecompressError> {
+        match frame::first(input, self.format) {
+            None => Err(self.named.corrupt()),
+            Some(frame) if frame.length < input.len() => {
+                Err(self.named.trailing(input.len() - frame.length))
+            }
+            Some(frame) => Ok(frame),
+        }
+    }
+
+    fn error(&self, failure: Failure, frame: Frame, output: &[u8]) -> DecompressError {
+        match failure {
+            Failure::NoRoom => self.named.too_long(output.len()),
+            Failure::Memory => self.named.decompress_failed(Failure::Memory.code()),
+            Failure::Dictionary if frame.dictionary_id != 0 => {
+                self.named.needs_dictionary(frame.dictionary_id)
+            }
+            Failure::Dictionary | Failure::Other(_) => self.named.corrupt(),
+        }
     }
 }

@@ -43,6 +43,13 @@ pub struct Field {
     pub value: Vec<u8>,
 }
 
+impl Field {
+    /// The id in the value of a [`FIELD_BASE`].
+    pub(crate) fn base(&self) -> Option<u64> {
+        self.value.as_slice().try_into().ok().map(u64::from_le_bytes)
+    }
+}
+
 /// The header of an envelope of version 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
@@ -106,12 +113,21 @@ impl Header {
         if cursor.at != checked.len() {
             return Err(UnpackError::damaged("bytes left over in the header", cursor.at));
         }
-        let needs_checksum =
-            dictionary.is_some() || fields.iter().any(|field| field.kind == FIELD_BASE);
-        if needs_checksum && checksum.is_none() {
+        let bases = fields.iter().filter(|field| field.kind == FIELD_BASE).count();
+        if (dictionary.is_some() || bases > 0) && checksum.is_none() {
             return Err(UnpackError::damaged("a dictionary or base without a checksum", 2));
         }
+        if bases > 1 || (bases == 1 && (dictionary.is_some() || encoding.is_some())) {
+            let what = "a delta with a dictionary, an encoding or a second base";
+            return Err(UnpackError::damaged(what, 2));
+        }
         Ok((Header { codec, encoding, payload_bytes, dictionary, checksum, fields }, length))
+    }
+
+    /// The id of the payload that this one is a delta against ([`base_id`](super::base_id)); `None`
+    /// where it is no delta, or its field is not 8 bytes long and so names none.
+    pub fn base(&self) -> Option<u64> {
+        self.fields.iter().find(|field| field.kind == FIELD_BASE)?.base()
     }
 
     /// Appends the header to `out` and returns its length, or `None`, with `out` as it was, where

@@ -132,7 +132,7 @@ fn unpack_into(bytes: &[u8], limit_bytes: usize, out: &mut Vec<u8>) -> Result<He
     for field in &header.fields {
         match field.kind {
             FIELD_SCHEMA => return Err(UnpackError::MissingSchema),
-            FIELD_BASE => return Err(UnpackError::MissingBase),
+            FIELD_BASE => return Err(UnpackError::MissingBase { id: field.base() }),
             _ => {}
         }
     }
@@ -219,12 +219,13 @@ mod tests {
 
     #[test]
     fn what_needs_a_schema_or_a_base_is_not_handed_out() {
-        for (kind, error) in
-            [(FIELD_SCHEMA, UnpackError::MissingSchema), (FIELD_BASE, UnpackError::MissingBase)]
-        {
+        for (kind, error) in [
+            (FIELD_SCHEMA, UnpackError::MissingSchema),
+            (FIELD_BASE, UnpackError::MissingBase { id: Some(0x0807_0605_0403_0201) }),
+        ] {
             let packed = packed("zstd:3", &b"{\"a\":1}".repeat(20));
             let (mut header, length) = Header::read(&packed[FRAME_BYTES..]).unwrap();
-            header.fields = vec![Field { kind, value: vec![1] }];
+            header.fields = vec![Field { kind, value: (1..=8).collect() }];
             let mut forged = packed[..FRAME_BYTES].to_vec();
             forged[4] = header.write(&mut forged).unwrap() as u8;
             forged.extend_from_slice(&packed[FRAME_BYTES + length..]);

@@ -10,13 +10,17 @@ use crate::codec::{Codec, CodecChoice, CompressError, Compressor, STORED, SetupE
 use crate::dictionary::Dictionary;
 use crate::document::{Document, first_difference};
 use crate::encoding::{DocumentEncoding, Encoding, Engine, Refusal, TextEncoder};
-use crate::envelope::{Header, checksum, looks_like_envelope};
+use crate::envelope::{FIELD_BASE, Field, Header, checksum, looks_like_envelope};
 use crate::json;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use crate::pack::{
     Unpacker, encoded_bytes_max, is_worth_packing, looks_like_interop, reason_to_leave,
 };
 use crate::profile::{Method, Profile, VerifyOnPack};
+
+mod delta;
+
+pub use delta::{DeltaOutcome, NotDelta};
 
 /// One payload in this many is verified when verification is sampled.
 const SAMPLED_EVERY: u64 = 64;
@@ -129,6 +133,10 @@ struct Work {
     text: Vec<u8>,
     body: Vec<u8>,
     verified: Vec<u8>,
+    /// A delta's header and body, until it is known to be worth its base.
+    delta: Vec<u8>,
+    /// The one field of a delta, whose value is written anew for each.
+    base_field: Vec<Field>,
     count: u64,
 }
 
@@ -178,6 +186,8 @@ impl Packer {
                 text: Vec::new(),
                 body: Vec::new(),
                 verified: Vec::new(),
+                delta: Vec::new(),
+                base_field: vec![Field { kind: FIELD_BASE, value: vec![0; size_of::<u64>()] }],
                 count: 0,
             },
         })
@@ -200,12 +210,8 @@ impl Packer {
         let reason = match reason_to_leave(&self.profile, payload) {
             Some(reason) => reason,
             None => {
-                let of_rule = self
-                    .ways_of_rules
-                    .iter_mut()
-                    .find(|(max_bytes, _)| payload.len() <= *max_bytes);
-                let way = of_rule.map_or(&mut self.way, |(_, way)| way);
-                match self.work.pack(&self.profile, way, payload, out) {
+                let (profile, way, work) = self.parts_for(payload.len());
+                match work.pack(profile, way, payload, out) {
                     Ok(not_encoded) => return Ok(Outcome::Packed { not_encoded }),
                     Err(reason) => reason,
                 }
@@ -214,6 +220,13 @@ impl Packer {
         out.clear();
         out.extend_from_slice(payload);
         Ok(Outcome::Plain(reason))
+    }
+
+    /// What packs payloads of this length.
+    fn parts_for(&mut self, payload_bytes: usize) -> (&Profile, &mut Way, &mut Work) {
+        let of_rule =
+            self.ways_of_rules.iter_mut().find(|(max_bytes, _)| payload_bytes <= *max_bytes);
+        (&self.profile, of_rule.map_or(&mut self.way, |(_, way)| way), &mut self.work)
     }
 }
 
@@ -260,18 +273,22 @@ impl Work {
             return Err(PlainReason::GainTooSmall);
         }
         out.extend_from_slice(&self.body[..body_bytes]);
-        let verify = match profile.verify_on_pack {
-            VerifyOnPack::Always => true,
-            VerifyOnPack::Sampled => self.count.is_multiple_of(SAMPLED_EVERY),
-            VerifyOnPack::Never => false,
-        };
-        if verify {
+        if self.is_verified(profile) {
             let unpacked = self.unpacker.unpack(out, &mut self.verified);
             if unpacked.is_err() || self.verified != text {
                 return Err(PlainReason::VerificationFailed);
             }
         }
         Ok(not_encoded)
+    }
+
+    /// Whether the payload at hand is unpacked again and compared.
+    fn is_verified(&self, profile: &Profile) -> bool {
+        match profile.verify_on_pack {
+            VerifyOnPack::Always => true,
+            VerifyOnPack::Sampled => self.count.is_multiple_of(SAMPLED_EVERY),
+            VerifyOnPack::Never => false,
+        }
     }
 
     /// Encodes the payload's text into `self.encoded`; decoding gives the same text.

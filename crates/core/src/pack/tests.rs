@@ -15,6 +15,8 @@ use crate::envelope::{FIELD_BASE, FIELD_SCHEMA, Field, Header, UnpackError, chec
 use crate::json;
 use crate::profile::{Method, Profile, Rule, VerifyOnPack};
 
+mod delta;
+
 const CART: &[u8] = br#"{"cart":{"id":"c-1","items":[{"sku":"A1","quantity":1,"price":12.50},
  {"sku":"A2","quantity":2,"price":12.50},{"sku":"A3","quantity":1,"price":9.99}]}}"#;
 
@@ -187,7 +189,7 @@ fn each_error_has_its_cause() {
         ),
         (forged(body, |h| h.fields = fields(0xC5)), UnpackError::UnknownField { field: 0xC5 }),
         (forged(body, |h| h.fields = fields(FIELD_SCHEMA)), UnpackError::MissingSchema),
-        (forged(body, |h| h.fields = fields(FIELD_BASE)), UnpackError::MissingBase),
+        (forged(body, |h| h.fields = fields(FIELD_BASE)), UnpackError::MissingBase { id: None }),
         (
             forged(body, |h| h.dictionary = Some(70_000)),
             UnpackError::MissingDictionary { id: 70_000 },

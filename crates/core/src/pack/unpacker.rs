@@ -14,7 +14,7 @@ use crate::encoding::{
     DecodeError, DocumentEncoding, EncodingId, Engine, TextDecoder, encoding_of,
 };
 use crate::envelope::{
-    FIELD_BASE, FIELD_SCHEMA, Header, UnpackError, checksum, looks_like_envelope,
+    FIELD_BASE, FIELD_SCHEMA, Field, Header, UnpackError, base_id, checksum, looks_like_envelope,
 };
 use crate::json;
 use crate::limits::PAYLOAD_BYTES_MAX;
@@ -63,8 +63,23 @@ impl Unpacker {
     /// # Errors
     /// As [`Unpacker::unpack`]; `out` is then empty.
     pub fn read(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<Found, UnpackError> {
+        self.read_against(|_| None, value, out)
+    }
+
+    /// Reads a stored value as [`Unpacker::read`] does, also where it is a delta: `base_of` is
+    /// asked for the payload of an id ([`base_id`]), and may answer with the one version that it
+    /// has, whatever the id. What is not the base named is [`UnpackError::MissingBase`].
+    ///
+    /// # Errors
+    /// As [`Unpacker::unpack`]; `out` is then empty.
+    pub fn read_against<'b>(
+        &mut self,
+        base_of: impl FnMut(u64) -> Option<&'b [u8]>,
+        value: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Found, UnpackError> {
         if looks_like_envelope(value) {
-            return self.unpack(value, out).map(Found::Envelope);
+            return self.unpack_against(base_of, value, out).map(Found::Envelope);
         }
         out.clear();
         if value.len() > self.limit_bytes {
@@ -79,20 +94,40 @@ impl Unpacker {
     /// # Errors
     /// Every [`UnpackError`]; `out` is then empty.
     pub fn unpack(&mut self, envelope: &[u8], out: &mut Vec<u8>) -> Result<Header, UnpackError> {
-        let result = self.unpack_into(envelope, out);
+        self.unpack_against(|_| None, envelope, out)
+    }
+
+    /// Unpacks an envelope as [`Unpacker::unpack`] does, also where it is a delta against a payload
+    /// that `base_of` has, as in [`Unpacker::read_against`].
+    ///
+    /// # Errors
+    /// Every [`UnpackError`]; `out` is then empty.
+    pub fn unpack_against<'b>(
+        &mut self,
+        mut base_of: impl FnMut(u64) -> Option<&'b [u8]>,
+        envelope: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Header, UnpackError> {
+        let result = self.unpack_into(&mut base_of, envelope, out);
         if result.is_err() {
             out.clear();
         }
         result
     }
 
-    fn unpack_into(&mut self, envelope: &[u8], out: &mut Vec<u8>) -> Result<Header, UnpackError> {
+    fn unpack_into<'b>(
+        &mut self,
+        base_of: &mut dyn FnMut(u64) -> Option<&'b [u8]>,
+        envelope: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Header, UnpackError> {
         let (header, header_bytes) = Header::read(envelope)?;
         let body = &envelope[header_bytes..];
+        let mut base = None;
         for field in &header.fields {
             match field.kind {
                 FIELD_SCHEMA => return Err(UnpackError::MissingSchema),
-                FIELD_BASE => return Err(UnpackError::MissingBase),
+                FIELD_BASE => base = Some(named_base(field, base_of)?),
                 _ => {}
             }
         }
@@ -113,11 +148,18 @@ impl Unpacker {
             .decompressors
             .get_mut(&(header.codec, header.dictionary))
             .ok_or(UnpackError::UnknownCodec { id: header.codec.0 })?;
-        let encoded = match engine {
-            Engine::Verbatim => {
+        let encoded = match (engine, base) {
+            (Engine::Verbatim, None) => {
                 // Every byte is written below or the whole is cleared, so only growth is zeroed.
                 out.resize(payload_bytes, 0);
                 decompressor.decompress_exact(body, out).map(|()| &[][..])
+            }
+            (_, Some(base)) => {
+                let decompressor = decompressor
+                    .with_prefix()
+                    .ok_or(UnpackError::damaged("a codec that takes no base", 4))?;
+                out.resize(payload_bytes, 0);
+                decompressor.decompress_exact_after(base, body, out).map(|()| &[][..])
             }
             _ => decompress_encoded(decompressor.as_mut(), body, &mut self.encoded, payload_bytes),
         };
@@ -173,6 +215,17 @@ impl Unpacker {
         self.decompressors.insert(key, decompressor);
         Ok(())
     }
+}
+
+/// The payload that a field names as the base, if it is at hand and is that one.
+fn named_base<'b>(
+    field: &Field,
+    base_of: &mut dyn FnMut(u64) -> Option<&'b [u8]>,
+) -> Result<&'b [u8], UnpackError> {
+    let id = field.base().ok_or(UnpackError::MissingBase { id: None })?;
+    base_of(id)
+        .filter(|found| base_id(found) == id)
+        .ok_or(UnpackError::MissingBase { id: Some(id) })
 }
 
 /// Decompresses a body whose exact length is not known, only its bound.

@@ -36,6 +36,13 @@ impl Vector {
         }
     }
 
+    /// The payload that the reader has, if it has one.
+    #[allow(dead_code, reason = "not every test that includes this file needs it")]
+    pub(crate) fn base(&self) -> Option<Vec<u8>> {
+        let text = self.text("base_text").map(|text| text.as_bytes().to_vec());
+        text.or_else(|| self.text("base_hex").map(bytes))
+    }
+
     /// Whether a flag is set.
     #[allow(dead_code, reason = "not every test that includes this file needs it")]
     pub(crate) fn has_flag(&self, flag: &str) -> bool {
