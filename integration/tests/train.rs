@@ -54,7 +54,10 @@ fn order(at: usize, person: &Person) -> Value {
             "id": person.number,
             "name": (person.name),
             "contact": { "mail": (person.mail), "phone": person.phone },
-            "address": { "street": (person.street), "city": (["Lyon", "Porto", "Graz"][person.number % 3]) },
+            "address": {
+                "street": (person.street),
+                "city": (["Lyon", "Porto", "Graz"][person.number % 3]),
+            },
         },
         "payment": { "kind": "card", "card": (person.card) },
         "lines": (0..1 + at % 4).map(|line| json!({

@@ -214,7 +214,7 @@ impl Ground {
     fn join(&self, ranges: &[(usize, usize)], bytes: usize) -> (Vec<u8>, Vec<Segment>) {
         let mut content: Vec<u8> = Vec::new();
         let mut segments: Vec<Segment> = Vec::new();
-        // Little content is repeated until the library takes it; its tables alone are worth something.
+        // Little content is repeated until the library takes it.
         let total: usize = ranges.iter().map(|(start, end)| end - start).sum();
         let times = if total == 0 { 0 } else { CONTENT_BYTES_MIN.div_ceil(total) };
         let in_order = || ranges.iter().rev();
