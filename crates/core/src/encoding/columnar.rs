@@ -7,17 +7,25 @@
 
 mod calendar;
 mod choose;
+mod columns;
 mod cursor;
 mod decode;
 mod encode;
 mod form;
 mod hex;
 mod integers;
+mod known;
 mod learn;
 mod model;
+mod scan;
+mod sink;
 mod style;
+mod table;
+mod tree;
 mod varint;
+mod view;
 mod walk;
+mod ways;
 
 pub use learn::learn;
 pub use model::Model;

@@ -169,6 +169,18 @@ impl Number {
         is_plain.then_some(Number { mantissa, scale: scale as u8 })
     }
 
+    /// As an integer of a form of numbers with a point, or without.
+    #[inline(always)]
+    pub(super) fn in_form(self, form: Form) -> Option<i64> {
+        match form {
+            Form::Integer => Some(self.mantissa).filter(|_| self.scale == 0),
+            Form::Decimal(scale) => Some(self.mantissa).filter(|_| self.scale == scale),
+            Form::Trimmed(scale) => self.trimmed(scale),
+            Form::TrimmedPoint(scale) => self.trimmed_point(scale),
+            Form::Digits(_) | Form::Date | Form::Time { .. } => None,
+        }
+    }
+
     /// As an integer of the form that trims zeros and the point.
     #[inline]
     pub(super) fn trimmed(self, scale: u8) -> Option<i64> {
