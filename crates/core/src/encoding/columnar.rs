@@ -17,6 +17,8 @@ mod integers;
 mod known;
 mod learn;
 mod model;
+mod output;
+mod plan;
 mod scan;
 mod sink;
 mod style;

@@ -3,7 +3,7 @@
 //! The conversions are those of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 //! Leap seconds are no second of any day here, so a text with one stays text.
 
-use super::form::{digits, padded};
+use super::form::{FORM_BYTES, digits, padded, pair};
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -17,7 +17,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The year, month and day of a day.
-fn date(days: i64) -> (i64, u64, u64) {
+fn date(days: i64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let of_era = days - era * 146_097;
@@ -27,7 +27,7 @@ fn date(days: i64) -> (i64, u64, u64) {
     let day = of_year - (153 * shifted + 2) / 5 + 1;
     let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let year = year + era * 400 + i64::from(month <= 2);
-    (year, month as u64, day as u64)
+    (year as u64, month as u64, day as u64)
 }
 
 fn is_leap(year: i64) -> bool {
@@ -69,33 +69,38 @@ pub(super) fn parse_time(text: &[u8], separator: u8, fraction: u8) -> Option<i64
     Some(seconds * 10i64.pow(u32::from(fraction)) + digits(&text[20..])?)
 }
 
-/// Appends a date; days outside the years 0 to 9999 are brought inside.
-pub(super) fn write_date(value: i64, out: &mut Vec<u8>) {
-    let (first, last) = (days(0, 1, 1), days(9999, 12, 31));
-    let (year, month, day) = date(value.clamp(first, last));
-    padded(year.unsigned_abs(), 4, out);
-    out.push(b'-');
-    padded(month, 2, out);
-    out.push(b'-');
-    padded(day, 2, out);
+/// Writes a date; days outside the years 0 to 9999 are brought inside. Returns its bytes.
+#[inline]
+pub(super) fn write_date(value: i64, to: &mut [u8; FORM_BYTES]) -> usize {
+    const FIRST: i64 = -719_528;
+    const LAST: i64 = 2_932_896;
+    let (year, month, day) = date(value.clamp(FIRST, LAST));
+    let ([y1, y2], [y3, y4]) = (pair(year / 100), pair(year % 100));
+    let ([m1, m2], [d1, d2]) = (pair(month), pair(day));
+    to[..10].copy_from_slice(&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2]);
+    10
 }
 
-/// Appends a time.
-pub(super) fn write_time(value: i64, separator: u8, fraction: u8, out: &mut Vec<u8>) {
+/// Writes a time, and returns its bytes.
+#[inline]
+pub(super) fn write_time(
+    value: i64,
+    separator: u8,
+    fraction: u8,
+    to: &mut [u8; FORM_BYTES],
+) -> usize {
     let units = 10i64.pow(u32::from(fraction));
     let (seconds, part) = (value.div_euclid(units), value.rem_euclid(units));
-    write_date(seconds.div_euclid(DAY_SECONDS), out);
+    write_date(seconds.div_euclid(DAY_SECONDS), to);
     let second = seconds.rem_euclid(DAY_SECONDS).unsigned_abs();
-    out.push(separator);
-    padded(second / 3600, 2, out);
-    out.push(b':');
-    padded(second / 60 % 60, 2, out);
-    out.push(b':');
-    padded(second % 60, 2, out);
-    if fraction > 0 {
-        out.push(b'.');
-        padded(part.unsigned_abs(), fraction, out);
+    let ([h1, h2], [m1, m2]) = (pair(second / 3600), pair(second / 60 % 60));
+    let [s1, s2] = pair(second % 60);
+    to[10..19].copy_from_slice(&[separator, h1, h2, b':', m1, m2, b':', s1, s2]);
+    if fraction == 0 {
+        return 19;
     }
+    to[19] = b'.';
+    20 + padded(part.unsigned_abs(), fraction, to, 20)
 }
 
 #[cfg(test)]
@@ -105,9 +110,10 @@ mod tests {
     #[test]
     fn every_day_comes_back() {
         for day in (days(0, 1, 1)..=days(9999, 12, 31)).step_by(7) {
-            let mut out = Vec::new();
-            write_date(day, &mut out);
-            assert_eq!(parse_date(&out), Some(day), "{}", String::from_utf8_lossy(&out));
+            let mut to = [0; FORM_BYTES];
+            let bytes = write_date(day, &mut to);
+            let text = &to[..bytes];
+            assert_eq!(parse_date(text), Some(day), "{}", String::from_utf8_lossy(text));
         }
     }
 

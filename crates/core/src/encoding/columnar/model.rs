@@ -54,18 +54,6 @@ impl Variant {
             Variant::Object(_) | Variant::Array | Variant::Tuple(_) => return None,
         })
     }
-
-    /// What it holds beside itself, in bytes.
-    fn memory_bytes(&self) -> usize {
-        match self {
-            Variant::Constant(text) => text.len(),
-            Variant::Text(affixes) | Variant::Number(affixes, ..) | Variant::Bytes(affixes, _) => {
-                affixes.prefix.len() + affixes.suffix.len()
-            }
-            Variant::Object(keys) => keys.len() * size_of::<u32>(),
-            Variant::Array | Variant::Tuple(_) => 0,
-        }
-    }
 }
 
 /// What stands before and after the part of a value that differs.
@@ -131,21 +119,12 @@ pub(super) struct Slot {
     pub(super) positions: Vec<SlotId>,
     /// The lengths of its tuples and their variants, which are few where the variants are many.
     pub(super) tuples: Vec<(u32, u32)>,
-    /// The variants that have a column of their own or values below them, in rising order: few,
-    /// where constants are many.
-    pub(super) active: Vec<u32>,
-    /// The first variant that is a text, and that of the arrays.
-    first_text: Option<u32>,
+    /// The variant of the arrays.
     array: Option<u32>,
     pub(super) depth: u32,
 }
 
 impl Slot {
-    /// Whether some values are texts.
-    pub(super) fn has_text(&self) -> bool {
-        self.first_text.is_some()
-    }
-
     /// The variant of the arrays.
     pub(super) fn array(&self) -> Option<u32> {
         self.array
@@ -262,34 +241,10 @@ impl Model {
             content.positions.retain(|&position| (position as usize) < slots);
             let is_kept = |variant: &u32| (*variant as usize) < variants;
             content.tuples.retain(|(_, variant)| is_kept(variant));
-            content.active.retain(is_kept);
-            content.first_text = content.first_text.filter(is_kept);
             content.array = content.array.filter(is_kept);
         }
         self.variants = self.base_variants;
         self.listed_keys = self.base_listed_keys;
-    }
-
-    /// What it holds, in bytes.
-    pub(super) fn memory_bytes(&self) -> usize {
-        let of_slot = |slot: &Slot| {
-            slot.variants.capacity() * size_of::<Variant>()
-                + slot.variants.iter().map(Variant::memory_bytes).sum::<usize>()
-                + slot.children.capacity() * size_of::<Child>()
-                + slot.children.iter().map(|child| child.label.len()).sum::<usize>()
-                + slot.positions.capacity() * size_of::<SlotId>()
-                + slot.tuples.capacity() * size_of::<(u32, u32)>()
-                + slot.active.capacity() * size_of::<u32>()
-        };
-        self.slots.capacity() * size_of::<Slot>()
-            + self.slots.iter().map(of_slot).sum::<usize>()
-            + self.base.capacity() * size_of::<(usize, usize)>()
-            + self.touched.capacity() * size_of::<SlotId>()
-    }
-
-    /// The slots of the base.
-    pub(super) fn base_slots(&self) -> usize {
-        self.base.len()
     }
 
     /// Keys of the lists of all objects together.
@@ -367,11 +322,6 @@ impl Model {
         self.variants += 1;
         let content = &mut self.slots[slot as usize];
         let number = content.variants.len() as u32;
-        match variant {
-            Variant::Constant(_) => {}
-            Variant::Text(_) => content.first_text = content.first_text.or(Some(number)),
-            _ => content.active.push(number),
-        }
         if variant == Variant::Array {
             content.array = Some(number);
         }

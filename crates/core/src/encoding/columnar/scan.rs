@@ -97,6 +97,47 @@ fn stops(chunk: &[u8; 16]) -> u32 {
     chunk.iter().rev().fold(0, |bits, &byte| bits << 1 | u32::from(is_stop(byte)))
 }
 
+/// Appends the offset after each such byte from an offset on.
+#[inline(always)]
+pub(super) fn after_each(byte: u8, bytes: &[u8], start: usize, out: &mut Vec<u32>) {
+    let rest = bytes.get(start..).unwrap_or_default();
+    let (chunks, rest) = rest.as_chunks::<16>();
+    let mut base = start;
+    for chunk in chunks {
+        let mut found = equal(byte, chunk);
+        while found != 0 {
+            out.push(base as u32 + found.trailing_zeros() + 1);
+            found &= found - 1;
+        }
+        base += 16;
+    }
+    for (at, found) in (base..).zip(rest) {
+        if *found == byte {
+            out.push(at as u32 + 1);
+        }
+    }
+}
+
+/// One bit for each of sixteen bytes that is this one.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn equal(byte: u8, chunk: &[u8; 16]) -> u32 {
+    use std::arch::x86_64::*;
+    // SAFETY: every x86-64 processor has SSE2; the chunk is 16 readable bytes, and the load needs
+    // no alignment.
+    unsafe {
+        let bytes = _mm_loadu_si128(chunk.as_ptr().cast());
+        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8))) as u32
+    }
+}
+
+/// One bit for each of sixteen bytes that is this one.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn equal(byte: u8, chunk: &[u8; 16]) -> u32 {
+    chunk.iter().rev().fold(0, |bits, &found| bits << 1 | u32::from(found == byte))
+}
+
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
 /// How many of eight bytes are digits before the first that is none.

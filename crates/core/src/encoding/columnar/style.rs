@@ -30,7 +30,7 @@ pub(super) enum Indent {
 impl Indent {
     const ALL: [Indent; 4] = [Indent::OneLine, Indent::Two, Indent::Four, Indent::Tab];
 
-    fn unit(self) -> &'static [u8] {
+    pub(super) fn unit(self) -> &'static [u8] {
         match self {
             Indent::OneLine => b"",
             Indent::Two => b"  ",
@@ -92,18 +92,8 @@ impl Style {
         }
     }
 
-    /// Appends what stands before the first member or element of something at this depth, and
+    /// How many bytes stand before the first member or element of something at this depth, and
     /// before its closing bracket with one depth less.
-    pub(super) fn write_line(self, depth: usize, out: &mut Vec<u8>) {
-        if self.indent != Indent::OneLine {
-            out.push(b'\n');
-            for _ in 0..depth {
-                out.extend_from_slice(self.indent.unit());
-            }
-        }
-    }
-
-    /// The bytes of that.
     pub(super) fn line_bytes(self, depth: usize) -> usize {
         if self.indent == Indent::OneLine { 0 } else { 1 + depth * self.indent.unit().len() }
     }
