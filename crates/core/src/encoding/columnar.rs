@@ -7,6 +7,7 @@
 
 mod calendar;
 mod choose;
+mod column;
 mod columns;
 mod cursor;
 mod decode;
@@ -18,6 +19,7 @@ mod known;
 mod learn;
 mod model;
 mod output;
+mod parts;
 mod plan;
 mod scan;
 mod sink;

@@ -262,8 +262,9 @@ impl Chooser {
         self.of_rest.clear();
         self.table.clear_for(self.rest.len());
         for &at in &self.rest {
-            let value = values[at as usize].text(text);
-            let hash = self.seed.of_bytes(0, value);
+            let token = values[at as usize];
+            let (start, value) = (token.start as usize, token.text(text));
+            let (_, hash) = self.seed.label(text, start, value.len());
             let different = &self.different;
             let is_it = |known: u32| {
                 let first = different[known as usize].0;
@@ -473,8 +474,7 @@ pub(super) fn choose(values: &[&[u8]]) -> Choice {
     for value in values {
         let start = text.len() as u32;
         text.extend_from_slice(value);
-        let (end, next) = (text.len() as u32, UNKNOWN);
-        tokens.push(Token { start, end, next, kind: Kind::String, mantissa: 0 });
+        tokens.push(Token::string(start, text.len() as u32));
     }
     let mut chooser = Chooser::new(Seed::new());
     if !tokens.is_empty() {

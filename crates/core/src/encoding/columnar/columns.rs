@@ -76,10 +76,8 @@ impl Columns {
         for at in 0..self.walk.reached.len() {
             let slot = self.walk.reached[at];
             self.reached.push(slot);
-            let mut next = self.walk.head(slot).map_or(NONE, |head| head.first);
-            while let Some(token) = self.walk.tokens.get(next as usize) {
-                let token = *token;
-                next = token.next;
+            for place in 0..self.walk.values(slot).len() {
+                let token = self.walk.values(slot)[place];
                 let noted = match token.kind {
                     Kind::Object => Token::Object(self.object(slot, token.start, model)?),
                     Kind::Array => Token::Array(token.start),

@@ -50,9 +50,8 @@ struct Place {
     /// The payload for which this holds.
     round: u32,
     count: u32,
-    /// Whether the payload adds to this slot.
-    is_changed: bool,
-    /// The next variant, length, text and number in the list of each.
+    /// The next variant, length, text and number in the list of each. Until the variants are
+    /// found, the step to the next says whether the payload adds to this slot.
     symbol: Next,
     length: Next,
     text: u32,
@@ -82,6 +81,9 @@ struct Column {
     variant: u32,
     count: u32,
 }
+
+/// The step of a slot that the payload adds to.
+const CHANGED: u32 = u32::MAX;
 
 /// An array or object whose text is being written.
 #[derive(Debug, Clone, Copy)]
@@ -184,6 +186,7 @@ impl Decoder {
             self.places.clear();
             self.round = 1;
         }
+        self.make_places();
         self.symbols.clear();
         self.lengths.clear();
         self.numbers.clear();
@@ -196,6 +199,13 @@ impl Decoder {
         }
     }
 
+    /// Makes a place for each slot there is.
+    fn make_places(&mut self) {
+        if self.places.len() < self.plan.slots.len() {
+            self.places.resize(self.plan.slots.len(), Place::default());
+        }
+    }
+
     fn read_changed(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Corrupt> {
         let slots = self.plan.base_slots();
         let count = varint::read_at_most(cursor, slots, "too many changed slots")?;
@@ -205,7 +215,7 @@ impl Decoder {
             if slot >= slots {
                 return Err(Corrupt("an unknown slot"));
             }
-            place(&mut self.places, self.round, slot as SlotId).is_changed = true;
+            place(&mut self.places, self.round, slot as SlotId).symbol.step = CHANGED;
         }
         Ok(())
     }
@@ -226,8 +236,9 @@ impl Decoder {
             let at = slot as usize;
             let found = place(&mut self.places, self.round, slot);
             let count = found.count;
-            if at >= self.plan.base_slots() || found.is_changed {
+            if at >= self.plan.base_slots() || found.symbol.step == CHANGED {
                 self.plan.read_additions(slot, additions)?;
+                self.make_places();
             }
             let variants = self.plan.slots[at].variants;
             let first_symbol = self.symbols.len() as u32;
@@ -244,6 +255,15 @@ impl Decoder {
                 match self.plan.variants[variant as usize] {
                     Flat::Constant(_) => {}
                     Flat::String | Flat::Text(..) => texts = count,
+                    Flat::Number(..) | Flat::Bytes(..) => {
+                        self.columns.push(Column { slot, variant, count });
+                    }
+                    Flat::Object(members, true) => {
+                        let new = (members.length as usize).checked_mul(count as usize);
+                        let all = new.and_then(|new| values.checked_add(new));
+                        values = all.filter(|&all| all <= payload_bytes).ok_or(TOO_LONG)?;
+                        self.find_members(members, count);
+                    }
                     _ => self.count_variant(number, count),
                 }
             } else {
@@ -272,6 +292,18 @@ impl Decoder {
             }
         }
         Ok(())
+    }
+
+    /// Counts the values of the keys of so many objects that all have the same, in rising order.
+    #[inline(always)]
+    fn find_members(&mut self, members: Span, count: u32) {
+        let start = self.stack.len();
+        for member in span(&self.plan.members, members) {
+            let below = self.plan.keys[*member as usize].slot;
+            place(&mut self.places, self.round, below).count += count;
+            self.stack.push(below);
+        }
+        self.stack[start..].reverse();
     }
 
     /// Counts values of a variant that has a column of its own, or values below it.
@@ -391,7 +423,8 @@ impl Decoder {
         while let Some(&Column { slot, .. }) = self.columns.get(at) {
             let first = self.numbers.len();
             place(&mut self.places, self.round, slot).number = first as u32;
-            let columns = self.columns[at..].iter().take_while(|c| c.slot == slot).count();
+            let is_next = |column: &&Column| column.slot == slot;
+            let columns = 1 + self.columns[at + 1..].iter().take_while(is_next).count();
             for column in &self.columns[at..at + columns] {
                 let count = column.count as usize;
                 match self.plan.variants[column.variant as usize] {
@@ -477,12 +510,8 @@ const UNKNOWN_VARIANT: Corrupt = Corrupt("an unknown variant");
 
 /// The place of a slot, as nothing was there before this payload.
 #[inline(always)]
-fn place(places: &mut Vec<Place>, round: u32, slot: SlotId) -> &mut Place {
-    let at = slot as usize;
-    if at >= places.len() {
-        places.resize(at + 1, Place::default());
-    }
-    let place = &mut places[at];
+fn place(places: &mut [Place], round: u32, slot: SlotId) -> &mut Place {
+    let place = &mut places[slot as usize];
     if place.round != round {
         *place = Place { round, ..Place::default() };
     }

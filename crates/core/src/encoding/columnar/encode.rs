@@ -4,17 +4,16 @@
 //! arrays are; integers and bytes; and texts. Slots come in the order in which a walk from the root
 //! reaches them, so that nothing has to say where a column begins.
 
-use super::choose::{Chooser, New};
-use super::form::Form;
-use super::known::Known;
-use super::model::{Hex, Model, SlotId, Variant, code};
-use super::sink::Sink;
-use super::style::{HAS_ADDITIONS, Style};
+use super::choose::Chooser;
+use super::column::{Column, Structure};
+use super::known::{Found, Known};
+use super::model::{Model, SlotId, Variant, code};
+use super::parts::{Parts, write_small};
 use super::table::Seed;
 use super::tree::{NONE, Tree};
-use super::view::{View, write_text, write_tuple};
-use super::walk::{Head, Kind, Token, Walk};
-use super::{LONG_COLUMN, Refused, TERMINATOR, hex, integers, varint};
+use super::view::{write_text, write_tuple};
+use super::walk::{Kind, Token, Walk};
+use super::{Refused, varint};
 use crate::limits::{COLUMNAR_KEYS_MAX, COLUMNAR_SLOTS_MAX, COLUMNAR_VARIANTS_MAX};
 
 /// An encoder with the memory that it reuses; one for each thread.
@@ -37,52 +36,6 @@ const LOOKED_AT: usize = 32;
 
 /// A value that no variant takes yet.
 const UNKNOWN: u32 = u32::MAX;
-
-#[derive(Default)]
-struct Parts {
-    additions: Vec<u8>,
-    changed: Vec<SlotId>,
-    variants: Vec<u8>,
-    numbers: Vec<u8>,
-    texts: Sink,
-    /// The last time of each unit: times of one payload lie near each other.
-    last_times: [Option<i64>; 16],
-}
-
-/// The column that is being written, and the memory that it reuses.
-#[derive(Default)]
-struct Column {
-    tokens: Vec<Token>,
-    /// The variant of each value.
-    symbols: Vec<u32>,
-    /// The integers of the values that are numbers of some variant.
-    integers: Vec<i64>,
-    lengths: Vec<u32>,
-    one: Vec<i64>,
-    /// What the payload adds to the slot: structure, then scalars.
-    structure: Vec<Structure>,
-    scalars: Vec<New>,
-    /// The values that no variant takes, and the numbers of the variants chosen for them.
-    unknown: Vec<Token>,
-    numbers: Vec<u32>,
-    /// The tuples among these: their lengths and numbers.
-    tuples: Vec<(u32, u32)>,
-    /// The slots of keys that the payload adds.
-    new_keys: Vec<SlotId>,
-    /// The variants of numbers and bytes that values have.
-    used: Vec<u32>,
-    has_text: bool,
-    has_unknown: bool,
-}
-
-/// A variant of containers that a payload adds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Structure {
-    /// The state of an object's keys.
-    Object(u32),
-    Array,
-    Tuple(u32),
-}
 
 /// How much a payload adds to the model.
 #[derive(Default)]
@@ -125,7 +78,10 @@ impl Encoder {
         }
         self.reset();
         let style = self.walk.walk(text, &self.model, &mut self.tree)?;
-        self.write_columns(text)?;
+        let mut column = std::mem::take(&mut self.column);
+        let written = self.write_columns(text, &mut column);
+        self.column = column;
+        written?;
         self.parts.write_body(style, out);
         Ok(())
     }
@@ -146,30 +102,29 @@ impl Encoder {
         };
     }
 
-    fn write_columns(&mut self, text: &[u8]) -> Result<(), Refused> {
+    fn write_columns(&mut self, text: &[u8], column: &mut Column) -> Result<(), Refused> {
         self.stack.clear();
         self.stack.push(0);
         while let Some(slot) = self.stack.pop() {
-            let Some(head) = self.walk.head(slot) else { continue };
-            if head.count == 1 && self.write_one(slot, head, text) {
-                continue;
+            let is_written = match self.walk.values(slot) {
+                [] => true,
+                &[token] => self.write_one(slot, token, text),
+                _ => self.write_known(slot, text, column),
+            };
+            if !is_written {
+                self.write_column(slot, text, column)?;
             }
-            let mut column = std::mem::take(&mut self.column);
-            let result = self.write_column(slot, head, text, &mut column);
-            self.column = column;
-            result?;
         }
         Ok(())
     }
 
     /// Writes the only value of a slot, if the model knows it.
     #[inline]
-    fn write_one(&mut self, slot: SlotId, head: Head, text: &[u8]) -> bool {
+    fn write_one(&mut self, slot: SlotId, token: Token, text: &[u8]) -> bool {
         let at = slot as usize;
         let (Some(content), Some(known)) = (self.model.slots.get(at), self.known.get(at)) else {
             return false;
         };
-        let Some(&token) = self.walk.tokens.get(head.first as usize) else { return false };
         let parts = &mut self.parts;
         let is_told = content.variants.len() > 1;
         match token.kind {
@@ -189,32 +144,125 @@ impl Encoder {
                     varint::write(number.into(), &mut parts.variants);
                 }
                 varint::write(token.start.into(), &mut parts.variants);
-                self.stack.extend(content.element.filter(|&below| self.walk.head(below).is_some()));
+                self.stack.extend(content.element.filter(|&below| self.walk.is_reached(below)));
             }
             Kind::Tuple => return false,
             _ => {
-                let value = token.text(text);
                 let variants = &content.variants;
-                let Some((number, integer)) = known.find(token, value, variants, false, self.seed)
-                else {
+                let Some(found) = known.find(token, text, variants, false, self.seed) else {
                     return false;
                 };
                 if is_told {
-                    varint::write(number.into(), &mut parts.variants);
+                    varint::write(found.number().into(), &mut parts.variants);
                 }
-                match variants[number as usize].view() {
-                    Some(View::Number(_, _, form, base)) => {
-                        parts.write_numbers(&[integer], form, base);
-                    }
-                    Some(View::Text(prefix, suffix)) => {
+                match found {
+                    Found::Constant(_) => {}
+                    Found::Text(_, prefix, suffix) => {
                         parts.write_text(prefix, suffix, token, text);
                     }
-                    Some(View::Bytes(prefix, suffix, kind)) => {
-                        parts.write_bytes(prefix, suffix, kind, value);
+                    Found::Number(number, integer) => {
+                        if let Variant::Number(_, form, base) = &variants[number as usize] {
+                            parts.write_numbers(&[integer], *form, *base);
+                        }
                     }
-                    _ => {}
+                    Found::Bytes(_, kind, prefix, suffix) => {
+                        parts.write_bytes(prefix, suffix, kind, token.text(text));
+                    }
                 }
             }
+        }
+        true
+    }
+
+    /// Writes the values of a slot, if the model knows all of them.
+    fn write_known(&mut self, slot: SlotId, text: &[u8], column: &mut Column) -> bool {
+        let at = slot as usize;
+        let (Some(content), Some(known)) = (self.model.slots.get(at), self.known.get(at)) else {
+            return false;
+        };
+        column.clear();
+        let parts = &mut self.parts;
+        let texts_before = parts.texts.at();
+        let values = self.walk.values(slot);
+        let is_long = values.len() >= LOOKED_AT;
+        let mut is_container = false;
+        for &token in values {
+            let number = match token.kind {
+                Kind::Object => {
+                    is_container = true;
+                    Some(self.tree.states[token.start as usize].number).filter(|n| *n != NONE)
+                }
+                Kind::Array => {
+                    is_container = true;
+                    column.lengths.push(token.start);
+                    content.array()
+                }
+                Kind::Tuple => {
+                    is_container = true;
+                    content.tuple(token.start)
+                }
+                _ => {
+                    let found = known.find(token, text, &content.variants, is_long, self.seed);
+                    match found {
+                        None | Some(Found::Constant(_)) => {}
+                        Some(Found::Text(_, prefix, suffix)) => {
+                            parts.write_text(prefix, suffix, token, text);
+                        }
+                        Some(Found::Number(number, integer)) => {
+                            column.integers.push(integer);
+                            column.use_column(number);
+                        }
+                        Some(Found::Bytes(number, ..)) => {
+                            // The place of the value, among integers of other variants.
+                            column.integers.push(column.tokens.len() as i64);
+                            column.tokens.push(token);
+                            column.use_column(number);
+                        }
+                    }
+                    found.map(Found::number)
+                }
+            };
+            let Some(number) = number else {
+                parts.texts.back_to(texts_before);
+                return false;
+            };
+            column.symbols.push(number);
+        }
+        let variants = &content.variants;
+        if variants.len() > 1 {
+            write_small(&column.symbols, &mut parts.variants);
+        }
+        if !column.lengths.is_empty() {
+            write_small(&column.lengths, &mut parts.variants);
+        }
+        column.used.sort_unstable();
+        let Column { symbols, integers, used, one, tokens, .. } = column;
+        for &number in used.iter() {
+            let mut of_variant: &[i64] = integers;
+            if used.len() > 1 {
+                // Constants and texts have no integer.
+                let is_used = |symbol: &&u32| used.contains(symbol);
+                let pairs = symbols.iter().filter(is_used).zip(integers.iter());
+                one.clear();
+                one.extend(pairs.filter(|(symbol, _)| **symbol == number).map(|(_, i)| i));
+                of_variant = one;
+            }
+            match variants.get(number as usize) {
+                Some(Variant::Number(_, form, base)) => {
+                    parts.write_numbers(of_variant, *form, *base);
+                }
+                Some(Variant::Bytes(around, kind)) => {
+                    let (prefix, suffix) = (around.prefix.len(), around.suffix.len());
+                    for &place in of_variant {
+                        let value = tokens[place as usize].text(text);
+                        parts.write_bytes(prefix as u32, suffix as u32, *kind, value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if is_container {
+            self.push_below(slot, &[]);
         }
         true
     }
@@ -222,7 +270,7 @@ impl Encoder {
     /// Puts the slots that are right below a slot and have values on the stack, in reverse order.
     fn push_below(&mut self, slot: SlotId, new_keys: &[SlotId]) {
         let start = self.stack.len();
-        let is_reached = |slot: &SlotId| self.walk.head(*slot).is_some();
+        let is_reached = |slot: &SlotId| self.walk.is_reached(*slot);
         if let Some(content) = self.model.slots.get(slot as usize) {
             self.stack.extend(content.children.iter().map(|child| child.slot).filter(is_reached));
         }
@@ -236,16 +284,11 @@ impl Encoder {
     fn write_column(
         &mut self,
         slot: SlotId,
-        head: Head,
         text: &[u8],
         column: &mut Column,
     ) -> Result<(), Refused> {
         column.clear();
-        let mut next = head.first;
-        while let Some(token) = self.walk.tokens.get(next as usize) {
-            column.tokens.push(*token);
-            next = token.next;
-        }
+        column.tokens.extend_from_slice(self.walk.values(slot));
         let is_container = self.find_variants(slot, text, column);
         if column.has_unknown {
             self.choose_variants(slot, text, column)?;
@@ -265,7 +308,7 @@ impl Encoder {
         if !column.lengths.is_empty() {
             write_small(&column.lengths, &mut parts.variants);
         }
-        parts.write_values(known, text, column);
+        column.write_values(known, text, parts);
         if is_container {
             self.push_below(slot, &column.new_keys);
         }
@@ -322,12 +365,14 @@ impl Encoder {
                     }
                 }
                 _ => {
-                    let value = token.text(text);
                     let found =
-                        known.and_then(|k| k.find(token, value, variants, is_long, self.seed));
+                        known.and_then(|k| k.find(token, text, variants, is_long, self.seed));
                     match found {
-                        Some((number, integer)) => {
-                            column.integers[place] = integer;
+                        Some(found) => {
+                            let number = found.number();
+                            if let Found::Number(_, integer) = found {
+                                column.integers[place] = integer;
+                            }
                             column.use_variant(number, variants[number as usize].view());
                             number
                         }
@@ -457,128 +502,5 @@ impl Encoder {
             || self.added.variants > COLUMNAR_VARIANTS_MAX
             || self.added.listed_keys > COLUMNAR_KEYS_MAX;
         if is_too_much { Err(Refused::Keys) } else { Ok(()) }
-    }
-}
-
-impl Column {
-    fn clear(&mut self) {
-        self.tokens.clear();
-        self.symbols.clear();
-        self.integers.clear();
-        self.lengths.clear();
-        self.structure.clear();
-        self.tuples.clear();
-        self.scalars.clear();
-        self.new_keys.clear();
-        self.used.clear();
-        self.has_text = false;
-        self.has_unknown = false;
-    }
-
-    /// Notes that a value has this variant.
-    #[inline(always)]
-    fn use_variant(&mut self, number: u32, variant: Option<View<'_>>) {
-        match variant {
-            Some(View::Number(..) | View::Bytes(..)) if !self.used.contains(&number) => {
-                self.used.push(number);
-            }
-            Some(View::Text(..)) => self.has_text = true,
-            _ => {}
-        }
-    }
-}
-
-impl Parts {
-    /// Writes the parts of the values that their variants do not say.
-    fn write_values(&mut self, known: &[Variant], text: &[u8], column: &mut Column) {
-        let Column { tokens, symbols, integers, used, one, scalars, structure, .. } = column;
-        let first = known.len() + structure.len();
-        let variant = |number: u32| match known.get(number as usize) {
-            Some(variant) => variant.view(),
-            None => Some(scalars.get((number as usize).wrapping_sub(first))?.view(text)),
-        };
-        used.sort_unstable();
-        for &number in used.iter() {
-            match variant(number) {
-                Some(View::Number(_, _, form, base)) => {
-                    one.clear();
-                    let pairs = symbols.iter().zip(integers.iter());
-                    one.extend(pairs.filter(|(symbol, _)| **symbol == number).map(|(_, i)| i));
-                    self.write_numbers(one, form, base);
-                }
-                Some(View::Bytes(prefix, suffix, kind)) => {
-                    for (token, _) in tokens.iter().zip(&*symbols).filter(|(_, s)| **s == number) {
-                        self.write_bytes(prefix, suffix, kind, token.text(text));
-                    }
-                }
-                _ => {}
-            }
-        }
-        if column.has_text {
-            for (token, &symbol) in tokens.iter().zip(&*symbols) {
-                if let Some(View::Text(prefix, suffix)) = variant(symbol) {
-                    self.write_text(prefix, suffix, *token, text);
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn write_text(&mut self, prefix: &[u8], suffix: &[u8], token: Token, text: &[u8]) {
-        let start = token.start as usize + prefix.len();
-        let end = token.end as usize - suffix.len();
-        self.texts.text(text, start, end, TERMINATOR);
-    }
-
-    #[inline(always)]
-    fn write_bytes(&mut self, prefix: &[u8], suffix: &[u8], kind: Hex, value: &[u8]) {
-        hex::read(&value[prefix.len()..value.len() - suffix.len()], kind, &mut self.numbers);
-    }
-
-    #[inline(always)]
-    fn write_numbers(&mut self, column: &[i64], form: Form, base: i64) {
-        let unit = form.time_unit();
-        let near = unit.and_then(|unit| self.last_times[usize::from(unit)]).unwrap_or(base);
-        integers::write(column, near, unit.is_some(), &mut self.numbers);
-        if let Some(unit) = unit {
-            self.last_times[usize::from(unit)] = column.last().copied();
-        }
-    }
-
-    fn write_body(&mut self, style: Style, out: &mut Vec<u8>) {
-        if self.additions.is_empty() {
-            out.push(style.code());
-        } else {
-            out.push(style.code() | HAS_ADDITIONS);
-            self.changed.sort_unstable();
-            let mut list = Vec::new();
-            varint::write(self.changed.len() as u64, &mut list);
-            let mut last = 0;
-            for &slot in &self.changed {
-                varint::write(u64::from(slot - last), &mut list);
-                last = slot;
-            }
-            varint::write((list.len() + self.additions.len()) as u64, out);
-            out.extend_from_slice(&list);
-            out.extend_from_slice(&self.additions);
-        }
-        out.extend_from_slice(&self.variants);
-        out.extend_from_slice(&self.numbers);
-        out.extend_from_slice(self.texts.written());
-    }
-}
-
-/// Small numbers: a byte each mostly; a longer column that is the same throughout says so.
-fn write_small(values: &[u32], out: &mut Vec<u8>) {
-    let mut rest = values;
-    if values.len() >= LONG_COLUMN {
-        let is_same = values.iter().all(|value| *value == values[0]);
-        out.push(u8::from(is_same));
-        if is_same {
-            rest = &values[..1];
-        }
-    }
-    for &value in rest {
-        varint::write(u64::from(value), out);
     }
 }

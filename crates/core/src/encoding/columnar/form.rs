@@ -254,7 +254,7 @@ const PAIRS: [[u8; 2]; 100] = {
 
 /// The two digits of a number below a hundred.
 #[inline(always)]
-pub(super) fn pair(value: u64) -> [u8; 2] {
+pub(super) fn pair(value: u32) -> [u8; 2] {
     PAIRS[value as usize % 100]
 }
 
@@ -287,7 +287,7 @@ pub(super) fn padded(value: u64, width: u8, to: &mut [u8; FORM_BYTES], at: usize
     let Some(mut to) = to.get_mut(at..at + count) else { return 0 };
     let mut value = value;
     while let [rest @ .., high, low] = to {
-        [*high, *low] = pair(value);
+        [*high, *low] = pair((value % 100) as u32);
         value /= 100;
         to = rest;
     }

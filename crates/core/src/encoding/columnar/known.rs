@@ -3,71 +3,169 @@
 
 use super::form::Form;
 use super::hex;
-use super::model::{Affixes, Variant};
-use super::table::{Seed, Table, ends};
+use super::model::{Affixes, Hex, Variant};
+use super::scan::is_same;
+use super::table::{Label, Seed};
+use super::view::View;
 use super::walk::{Kind, Token};
 
 /// A value is compared with so many variants that are no constants. A model that was learned has
 /// fewer; one that somebody made must not make every value slow.
 const OTHERS_MAX: usize = 64;
 
-/// A constant, by what of it can be compared at once.
+/// A constant, by what of it can be compared at once; or nothing, with the number of none.
 #[derive(Debug, Clone, Copy)]
 struct Constant {
-    ends: (u64, u64),
-    bytes: u32,
+    label: Label,
     number: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// What stands before and after the part of a value that differs, by what of it can be compared at
+/// once.
+#[derive(Debug, Clone)]
+struct Around {
+    prefix: Label,
+    suffix: Label,
+    affixes: Affixes,
+}
+
+impl Around {
+    fn new(prefix: &[u8], suffix: &[u8]) -> Around {
+        Around {
+            prefix: Label::new(prefix, 0, prefix.len()),
+            suffix: Label::new(suffix, 0, suffix.len()),
+            affixes: Affixes::new(prefix, suffix),
+        }
+    }
+
+    /// Where what stands between them begins and ends in a value.
+    #[inline(always)]
+    fn inner(&self, token: Token, text: &[u8]) -> Option<(usize, usize)> {
+        let (start, end) = (token.start as usize, token.end as usize);
+        let (prefix, suffix) = (self.prefix.bytes(), self.suffix.bytes());
+        if end - start < prefix + suffix {
+            return None;
+        }
+        if self.prefix.is_all() && self.suffix.is_all() {
+            let fits = Label::new(text, start, prefix) == self.prefix
+                && Label::new(text, end - suffix, suffix) == self.suffix;
+            return fits.then_some((start + prefix, end - suffix));
+        }
+        self.affixes.inner(&text[start..end])?;
+        Some((start + prefix, end - suffix))
+    }
+
+    fn lengths(&self) -> (u32, u32) {
+        (self.prefix.bytes() as u32, self.suffix.bytes() as u32)
+    }
+}
+
+/// A variant that is no constant.
+#[derive(Debug, Clone)]
+struct Other {
+    number: u32,
+    what: What,
+}
+
+#[derive(Debug, Clone)]
+enum What {
+    /// A text with nothing around it, or a quote on each side of a string.
+    Plain,
+    Text(Around),
+    /// A number as it stands.
+    Number(Form),
+    NumberIn(Around, Form),
+    Bytes(Around, Hex),
+}
+
+/// A variant that a value has, by its number, and what has to be written for the value.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Found {
+    /// Nothing.
+    Constant(u32),
+    /// The text without so many bytes at its beginning and its end.
+    Text(u32, u32, u32),
+    /// This integer.
+    Number(u32, i64),
+    /// The bytes of the text without so many bytes at its beginning and its end.
+    Bytes(u32, Hex, u32, u32),
+}
+
+impl Found {
+    /// The variant's number.
+    #[inline(always)]
+    pub(super) fn number(self) -> u32 {
+        match self {
+            Found::Constant(number)
+            | Found::Text(number, ..)
+            | Found::Number(number, _)
+            | Found::Bytes(number, ..) => number,
+        }
+    }
 }
 
 /// The variants of a slot of a dictionary, as values are matched with them.
 #[derive(Default)]
 pub(super) struct Known {
+    /// By their hashes; at most half of the places are taken.
     constants: Vec<Constant>,
-    table: Table,
     /// The others that a string may have, and that other scalars may have, those that ask most
     /// first.
-    of_strings: Vec<u32>,
-    of_others: Vec<u32>,
+    of_strings: Vec<Other>,
+    of_others: Vec<Other>,
     /// Whether some number may stand there that is no constant.
     has_number: bool,
-}
-
-/// Whether a variant is any string, as it stands.
-pub(super) fn is_plain(variant: &Variant) -> bool {
-    let is_quote = |text: &[u8]| *text == *b"\"";
-    matches!(variant, Variant::Text(around) if is_quote(&around.prefix) && is_quote(&around.suffix))
 }
 
 impl Known {
     pub(super) fn new(variants: &[Variant], seed: Seed) -> Known {
         let mut known = Known::default();
-        let mut others: Vec<u32> = Vec::new();
+        let mut others: Vec<(u32, View<'_>)> = Vec::new();
+        let is_constant = |variant: &&Variant| matches!(variant, Variant::Constant(_));
+        let constants = variants.iter().filter(is_constant).count();
+        if constants > 0 {
+            // No text is as long as what stands in a place where nothing is.
+            let none = Constant { label: Label::none(), number: NONE };
+            known.constants = vec![none; (2 * constants).next_power_of_two()];
+        }
         for (number, variant) in (0..).zip(variants) {
-            match variant {
-                Variant::Constant(text) => known.add_constant(text, number, variants, seed),
-                Variant::Array | Variant::Object(_) | Variant::Tuple(_) => {}
-                other => {
+            match variant.view() {
+                Some(View::Constant(text)) => known.add_constant(text, number, seed, variants),
+                Some(view) => {
                     known.has_number |=
-                        matches!(other, Variant::Number(affixes, ..) if affixes.prefix.is_empty());
-                    others.push(number);
+                        matches!(view, View::Number(prefix, ..) if prefix.is_empty());
+                    others.push((number, view));
                 }
+                None => {}
             }
         }
-        let demands = |affixes: &Affixes| affixes.prefix.len() + affixes.suffix.len();
-        others.sort_by_key(|&number| {
-            std::cmp::Reverse(match &variants[number as usize] {
-                Variant::Bytes(affixes, _) => (2, demands(affixes)),
-                Variant::Number(affixes, ..) => (1, demands(affixes)),
-                Variant::Text(affixes) => (0, demands(affixes)),
-                _ => (0, 0),
+        others.sort_by_key(|(_, view)| {
+            std::cmp::Reverse(match view {
+                View::Bytes(prefix, suffix, _) => (2, prefix.len() + suffix.len()),
+                View::Number(prefix, suffix, ..) => (1, prefix.len() + suffix.len()),
+                View::Text(prefix, suffix) => (0, prefix.len() + suffix.len()),
+                View::Constant(_) => (0, 0),
             })
         });
-        for number in others {
-            let (prefix, is_text) = match &variants[number as usize] {
-                Variant::Bytes(affixes, _) => (&affixes.prefix, false),
-                Variant::Number(affixes, ..) => (&affixes.prefix, false),
-                Variant::Text(affixes) => (&affixes.prefix, true),
-                _ => continue,
+        for (number, view) in others {
+            let (prefix, suffix, is_text) = match view {
+                View::Bytes(prefix, suffix, _) | View::Number(prefix, suffix, ..) => {
+                    (prefix, suffix, false)
+                }
+                View::Text(prefix, suffix) => (prefix, suffix, true),
+                View::Constant(_) => continue,
+            };
+            let is_bare = prefix.is_empty() && suffix.is_empty();
+            let affixes = Around::new(prefix, suffix);
+            let what = match view {
+                View::Text(b"\"", b"\"") => What::Plain,
+                View::Number(_, _, form, _) if is_bare => What::Number(form),
+                View::Number(_, _, form, _) => What::NumberIn(affixes, form),
+                View::Bytes(_, _, hex) => What::Bytes(affixes, hex),
+                _ if is_bare => What::Plain,
+                _ => What::Text(affixes),
             };
             let (of_strings, of_others) = match prefix.first() {
                 Some(b'"') => (true, false),
@@ -75,57 +173,62 @@ impl Known {
                 None => (!is_text, true),
             };
             if of_strings && known.of_strings.len() < OTHERS_MAX {
-                known.of_strings.push(number);
+                known.of_strings.push(Other { number, what: what.clone() });
             }
             if of_others && known.of_others.len() < OTHERS_MAX {
-                known.of_others.push(number);
+                known.of_others.push(Other { number, what });
             }
         }
         known
     }
 
-    fn add_constant(&mut self, text: &[u8], number: u32, variants: &[Variant], seed: Seed) {
-        let hash = seed.of_bytes(0, text);
-        if let Some(place) = self.find_constant(hash, text, variants) {
-            // The last of those that are the same is the one that is used.
-            self.constants[place as usize].number = number;
-            return;
-        }
-        let place = self.constants.len() as u32;
-        self.constants.push(Constant { ends: ends_of(text), bytes: text.len() as u32, number });
-        let constants = &self.constants;
-        let hash_of = |place: u32| {
-            let number = constants[place as usize].number as usize;
-            match &variants[number] {
-                Variant::Constant(text) => seed.of_bytes(0, text),
-                _ => 0,
+    /// Adds a constant. The last of those that are the same is the one that is used.
+    fn add_constant(&mut self, text: &[u8], number: u32, seed: Seed, variants: &[Variant]) {
+        let (label, hash) = seed.label(text, 0, text.len());
+        let mut at = hash as usize & (self.constants.len() - 1);
+        loop {
+            let place = &mut self.constants[at];
+            let is_it = place.number == NONE
+                || place.label == label && is_constant(variants, place.number, text, 0);
+            if is_it {
+                *place = Constant { label, number };
+                return;
             }
-        };
-        self.table.insert(hash, place, hash_of);
+            at = (at + 1) & (self.constants.len() - 1);
+        }
     }
 
     #[inline(always)]
-    fn find_constant(&self, hash: u64, text: &[u8], variants: &[Variant]) -> Option<u32> {
-        let ends = ends_of(text);
-        self.table.find(hash, |place| {
-            let Some(constant) = self.constants.get(place as usize) else { return false };
-            constant.bytes as usize == text.len()
-                && constant.ends == ends
-                && (text.len() <= 16 || is_constant(variants.get(constant.number as usize), text))
-        })
-    }
-
-    #[inline(always)]
-    fn constant(&self, text: &[u8], variants: &[Variant], seed: Seed) -> Option<u32> {
+    fn constant(
+        &self,
+        token: Token,
+        text: &[u8],
+        variants: &[Variant],
+        seed: Seed,
+    ) -> Option<Found> {
         if self.constants.is_empty() {
             return None;
         }
-        let place = self.find_constant(seed.of_bytes(0, text), text, variants)?;
-        self.constants.get(place as usize).map(|constant| constant.number)
+        let (start, end) = (token.start as usize, token.end as usize);
+        let (label, hash) = seed.label(text, start, end - start);
+        let mask = self.constants.len() - 1;
+        let mut at = hash as usize;
+        loop {
+            let place = self.constants.get(at & mask)?;
+            if place.label == label
+                && (label.is_all() || is_constant(variants, place.number, text, start))
+            {
+                return Some(Found::Constant(place.number));
+            }
+            if place.number == NONE {
+                return None;
+            }
+            at += 1;
+        }
     }
 
-    /// The variant of a value, and its integer where it is a number.
-    #[inline]
+    /// The variant of a value of a text, and what has to be written for it.
+    #[inline(always)]
     pub(super) fn find(
         &self,
         token: Token,
@@ -133,58 +236,75 @@ impl Known {
         variants: &[Variant],
         is_long: bool,
         seed: Seed,
-    ) -> Option<(u32, i64)> {
+    ) -> Option<Found> {
         let is_string = token.kind == Kind::String;
         // Many numbers are told best by one column, which finds out itself whether few differ.
         let is_column = is_long && !is_string && self.has_number;
-        if !is_column && let Some(number) = self.constant(text, variants, seed) {
-            return Some((number, 0));
+        if !is_column && let Some(found) = self.constant(token, text, variants, seed) {
+            return Some(found);
         }
         let others = if is_string { &self.of_strings } else { &self.of_others };
-        for &number in others {
-            let Some(variant) = variants.get(number as usize) else { continue };
-            let Some(integer) = fit(variant, token, text) else { continue };
-            // A long column is looked at for what this payload alone repeats.
-            if is_long && is_string && is_plain(variant) {
-                return None;
+        let quotes = u32::from(is_string);
+        for Other { number, what } in others {
+            match what {
+                // A long column is looked at for what this payload alone repeats.
+                What::Plain if is_long && is_string => return None,
+                What::Plain => return Some(Found::Text(*number, quotes, quotes)),
+                What::Number(form) => {
+                    if let Some(integer) = bare_number(token, text, *form) {
+                        return Some(Found::Number(*number, integer));
+                    }
+                }
+                what => {
+                    let found = in_affixes(*number, what, token, text);
+                    if found.is_some() {
+                        return found;
+                    }
+                }
             }
-            return Some((number, integer));
         }
         // A literal among many numbers, or a number that none of the forms takes.
-        if is_column { self.constant(text, variants, seed).map(|number| (number, 0)) } else { None }
+        if is_column { self.constant(token, text, variants, seed) } else { None }
     }
 }
 
+/// Whether a text goes on as a constant that begins in the same way and is as long.
 #[inline(always)]
-fn ends_of(text: &[u8]) -> (u64, u64) {
-    if text.len() <= 16 {
-        ends(text)
-    } else {
-        (ends(&text[..16]).0, ends(&text[text.len() - 16..]).1)
-    }
-}
-
-#[inline(never)]
-fn is_constant(variant: Option<&Variant>, text: &[u8]) -> bool {
-    matches!(variant, Some(Variant::Constant(constant)) if **constant == *text)
-}
-
-/// The integer of a value that a variant takes: 0 where it is no number.
-#[inline(always)]
-fn fit(variant: &Variant, token: Token, text: &[u8]) -> Option<i64> {
-    match variant {
-        Variant::Text(affixes) => affixes.inner(text).map(|_| 0),
-        Variant::Number(affixes, form, _) => {
-            if affixes.prefix.is_empty() && affixes.suffix.is_empty() {
-                match form {
-                    Form::Digits(_) => form.parse(text),
-                    form => token.number()?.in_form(*form),
-                }
-            } else {
-                form.parse(affixes.inner(text)?)
-            }
+fn is_constant(variants: &[Variant], number: u32, text: &[u8], at: usize) -> bool {
+    match variants.get(number as usize) {
+        Some(Variant::Constant(constant)) if constant.len() > 16 => {
+            is_same(constant, 0, text, at, constant.len())
         }
-        Variant::Bytes(affixes, hex) => hex::is_hex(affixes.inner(text)?, *hex).then_some(0),
-        _ => None,
+        Some(Variant::Constant(_)) => true,
+        _ => false,
+    }
+}
+
+#[inline(always)]
+fn bare_number(token: Token, text: &[u8], form: Form) -> Option<i64> {
+    match form {
+        Form::Digits(_) => form.parse(token.text(text)),
+        form => token.number()?.in_form(form),
+    }
+}
+
+#[inline(always)]
+fn in_affixes(number: u32, what: &What, token: Token, text: &[u8]) -> Option<Found> {
+    match what {
+        What::Text(around) => {
+            let (prefix, suffix) = around.lengths();
+            around.inner(token, text).map(|_| Found::Text(number, prefix, suffix))
+        }
+        What::NumberIn(around, form) => {
+            let (start, end) = around.inner(token, text)?;
+            form.parse(&text[start..end]).map(|integer| Found::Number(number, integer))
+        }
+        What::Bytes(around, hex) => {
+            let (start, end) = around.inner(token, text)?;
+            let (prefix, suffix) = around.lengths();
+            let is_hex = hex::is_hex(&text[start..end], *hex);
+            is_hex.then_some(Found::Bytes(number, *hex, prefix, suffix))
+        }
+        What::Plain | What::Number(_) => None,
     }
 }

@@ -32,13 +32,41 @@ fn load_end(text: &[u8], at: usize) -> u128 {
     u128::from_le_bytes(bytes)
 }
 
+/// Whether so many bytes, more than sixteen, stand at one place of a text and at one of another:
+/// the first sixteen are known to be the same.
+#[inline(always)]
+pub(super) fn is_same(a: &[u8], at_a: usize, b: &[u8], at_b: usize, bytes: usize) -> bool {
+    let last = bytes - 16;
+    if bytes > 32 && a.get(at_a + 16..at_a + last) != b.get(at_b + 16..at_b + last) {
+        return false;
+    }
+    load_16(a, at_a + last) == load_16(b, at_b + last)
+}
+
+/// Ones over the first of so many of sixteen bytes.
+#[inline(always)]
+pub(super) fn mask(bytes: usize) -> u128 {
+    MASKS[bytes.min(16)]
+}
+
+const MASKS: [u128; 17] = {
+    let mut masks = [0; 17];
+    let mut bytes = 1;
+    while bytes <= 16 {
+        masks[bytes] = u128::MAX >> (128 - 8 * bytes);
+        bytes += 1;
+    }
+    masks
+};
+
 /// The offset of the closing quote of the string whose first byte after the opening one is at
 /// `from`. Nothing if the text ends before, or a control character stands in it.
 #[inline(always)]
 pub(super) fn string_end(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
-    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
-        let stops = stops(chunk);
+    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
+        let (halves, _) = chunk.as_chunks::<16>();
+        let stops = stops(&halves[0]) | stops(&halves[1]) << 16;
         if stops != 0 {
             at += stops.trailing_zeros() as usize;
             match text[at] {
@@ -47,7 +75,7 @@ pub(super) fn string_end(text: &[u8], from: usize) -> Option<usize> {
                 _ => return None,
             }
         } else {
-            at += 16;
+            at += 32;
         }
     }
     string_end_bytes(text, at)

@@ -21,6 +21,16 @@ impl Sink {
         &self.bytes[..self.at]
     }
 
+    /// How much is written.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Takes back what was written from a place on.
+    pub(super) fn back_to(&mut self, at: usize) {
+        self.at = self.at.min(at);
+    }
+
     /// Makes room for so many bytes.
     #[inline(always)]
     fn room(&mut self, bytes: usize) {

@@ -6,7 +6,7 @@
 
 use std::hash::BuildHasher;
 
-use super::scan::load_8;
+use super::scan::{load_8, load_16, mask};
 
 /// What hashes are seeded with.
 #[derive(Debug, Clone, Copy)]
@@ -24,35 +24,64 @@ impl Seed {
         fold(self.0 ^ (u64::from(a) << 32 | u64::from(b)), self.1)
     }
 
-    /// The hash of bytes, and of a number that says where they belong.
+    /// The label of so many bytes of a text from a place on, and their hash.
     #[inline(always)]
-    pub(super) fn of_bytes(self, belongs_to: u32, bytes: &[u8]) -> u64 {
-        let mut hash = self.0 ^ (u64::from(belongs_to) << 32 | bytes.len() as u64);
-        let mut rest = bytes;
-        while rest.len() > 16 {
-            hash = fold(hash ^ load_8(rest, 0), self.1 ^ load_8(rest, 8));
-            rest = &rest[16..];
+    pub(super) fn label(self, text: &[u8], at: usize, bytes: usize) -> (Label, u64) {
+        let label = Label::new(text, at, bytes);
+        let first = label.first;
+        let hash = fold(self.0 ^ first as u64 ^ bytes as u64, self.1 ^ (first >> 64) as u64);
+        if bytes <= 16 {
+            return (label, hash);
         }
-        let (first, last) = ends(rest);
-        fold(hash ^ first, self.1 ^ last)
+        let (mut hash, end) = (hash, at + bytes);
+        let mut at = at + 16;
+        while at + 16 < end {
+            hash = fold(hash ^ load_8(text, at), self.1 ^ load_8(text, at + 8));
+            at += 16;
+        }
+        // The last sixteen bytes, some of which were among those before.
+        let last = load_16(text, end - 16);
+        (label, fold(hash ^ last as u64, self.1 ^ (last >> 64) as u64))
+    }
+
+    /// The hash of so many bytes of a text from a place on, and of a number that says where they
+    /// belong.
+    #[inline(always)]
+    pub(super) fn of_bytes(self, belongs_to: u32, text: &[u8], at: usize, bytes: usize) -> u64 {
+        let (_, hash) = self.label(text, at, bytes);
+        fold(hash ^ u64::from(belongs_to), self.1)
     }
 }
 
-/// The halves of up to sixteen bytes, which may overlap: with the length they say which bytes
-/// these are.
-#[inline(always)]
-pub(super) fn ends(bytes: &[u8]) -> (u64, u64) {
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        return (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+/// What of a text is compared at once: its length and its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Label {
+    first: u128,
+    bytes: u32,
+}
+
+impl Label {
+    /// The label of so many bytes of a text from a place on.
+    #[inline(always)]
+    pub(super) fn new(text: &[u8], at: usize, bytes: usize) -> Label {
+        Label { first: load_16(text, at) & mask(bytes), bytes: bytes as u32 }
     }
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        return (u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into());
+
+    /// The label of no text: none is as long.
+    pub(super) fn none() -> Label {
+        Label { first: 0, bytes: u32::MAX }
     }
-    match *bytes {
-        [a, b, c] => (u64::from(a) | u64::from(b) << 8 | u64::from(c) << 16, 0),
-        [a, b] => (u64::from(a) | u64::from(b) << 8, 0),
-        [a] => (a.into(), 0),
-        _ => (0, 0),
+
+    /// How long the text is.
+    #[inline(always)]
+    pub(super) fn bytes(self) -> usize {
+        self.bytes as usize
+    }
+
+    /// Whether that is all of it.
+    #[inline(always)]
+    pub(super) fn is_all(self) -> bool {
+        self.bytes <= 16
     }
 }
 
@@ -134,7 +163,10 @@ mod tests {
         let (seed, mut table) = (Seed::new(), Table::default());
         let words: Vec<String> =
             (0..3_000).map(|at| "x".repeat(at % 40) + &at.to_string()).collect();
-        let hash = |at: u32| seed.of_bytes(7, words[at as usize].as_bytes());
+        let hash = |at: u32| {
+            let word = words[at as usize].as_bytes();
+            seed.of_bytes(7, word, 0, word.len())
+        };
         for at in 0..2_000 {
             table.insert(hash(at), at, hash);
         }
@@ -142,17 +174,27 @@ mod tests {
             let found = table.find(hash(at), |known| words[known as usize] == words[at as usize]);
             assert_eq!(found, Some(at).filter(|&at| at < 2_000));
         }
-        assert_eq!(table.find(seed.of_bytes(8, b"0"), |known| words[known as usize] == "0"), None);
+        assert_eq!(
+            table.find(seed.of_bytes(8, b"0", 0, 1), |known| words[known as usize] == "0"),
+            None
+        );
     }
 
     #[test]
-    fn bytes_of_one_length_differ_where_their_ends_do() {
-        for length in 0..=16 {
+    fn labels_and_hashes_differ_where_bytes_or_lengths_do() {
+        let seed = Seed::new();
+        for length in 0..=60 {
             let bytes = vec![b'a'; length];
             for at in 0..length {
                 let mut other = bytes.clone();
                 other[at] = b'b';
-                assert_ne!(ends(&bytes), ends(&other), "{at} of {length}");
+                let (a, b) = (seed.label(&bytes, 0, length), seed.label(&other, 0, length));
+                assert_ne!(a.1, b.1, "{at} of {length}");
+                assert!(at >= 16 || a.0 != b.0, "{at} of {length}");
+                // What stands around it makes no difference.
+                let inside = [b"xy", &other[..], b"z"].concat();
+                assert_eq!(seed.label(&inside, 2, length), b);
+                assert_ne!(seed.label(&other, 0, length - 1), a);
             }
         }
     }

@@ -6,7 +6,7 @@
 //! model and what the payload itself brings.
 
 use super::model::{Model, SlotId, Variant};
-use super::scan::load_16;
+use super::scan::{is_same, load_16, mask};
 use super::table::{Seed, Table};
 
 /// No slot, state, number or token.
@@ -43,8 +43,10 @@ pub(super) struct Node {
 /// A list of keys, as the last key and the list before it: what the objects of a slot have so far.
 #[derive(Debug, Clone)]
 pub(super) struct State {
-    /// The first bytes of the last key's label, and how many there are in all.
+    /// The first bytes of the last key's label, where they stand in a text, and how many there are
+    /// in all.
     label: u128,
+    mask: u128,
     label_bytes: u32,
     /// The slot of the last key, which is the slot itself where there is none.
     pub(super) slot: SlotId,
@@ -71,12 +73,6 @@ pub(super) struct Tree {
     seed: Seed,
     /// Those of the model.
     base: (usize, usize, usize),
-}
-
-/// What of a label is compared at once.
-#[inline(always)]
-fn first_bytes(text: u128, label_bytes: u32) -> u128 {
-    text & (u128::MAX >> (128 - 8 * label_bytes.min(16)))
 }
 
 impl Tree {
@@ -107,8 +103,10 @@ impl Tree {
         }
         for (slot, content) in (0..).zip(&model.slots) {
             for (number, child) in (0..).zip(&content.children) {
-                if tree.find_key(slot, child.key()).is_none() {
-                    tree.add_label(slot, child.slot, child.key());
+                let key = child.key();
+                let hash = tree.seed.of_bytes(slot, key, 0, key.len());
+                if tree.find_key(hash, slot, key).is_none() {
+                    tree.add_label(hash, slot, child.slot, key);
                     tree.nodes[child.slot as usize].number = number;
                 }
             }
@@ -193,6 +191,7 @@ impl Tree {
         }
         let state = self.add_state(State {
             label: 0,
+            mask: 0,
             label_bytes: 0,
             slot,
             next: NONE,
@@ -222,27 +221,33 @@ impl Tree {
     ) -> Option<(u32, SlotId, usize)> {
         let next = self.states.get(state as usize)?.next;
         let expected = self.states.get(next as usize)?;
-        if first_bytes(load_16(text, at), expected.label_bytes) != expected.label {
+        if load_16(text, at) & expected.mask != expected.label {
             return None;
         }
         let bytes = expected.label_bytes as usize;
         if bytes > 16 {
             let label_at = self.nodes[expected.slot as usize].label_at as usize;
-            let rest = self.labels.get(label_at + 16..label_at + bytes);
-            if text.get(at + 16..at + bytes) != rest {
+            if !is_same(&self.labels, label_at, text, at, bytes) {
                 return None;
             }
         }
         Some((next, expected.slot, bytes))
     }
 
-    /// The state with another key, which has to be found or added.
-    pub(super) fn with_key(&mut self, slot: SlotId, state: u32, key: &[u8]) -> (u32, SlotId) {
-        let below = match self.find_key(slot, key) {
+    /// The state with another key, which has to be found or added: so many bytes of a text.
+    pub(super) fn with_key(
+        &mut self,
+        slot: SlotId,
+        state: u32,
+        text: &[u8],
+        (at, end): (usize, usize),
+    ) -> (u32, SlotId) {
+        let hash = self.seed.of_bytes(slot, text, at, end - at);
+        let below = match self.find_key(hash, slot, &text[at..end]) {
             Some(below) => below,
             None => {
                 let below = self.add_slot(slot);
-                self.add_label(slot, below, key);
+                self.add_label(hash, slot, below, &text[at..end]);
                 below
             }
         };
@@ -251,23 +256,25 @@ impl Tree {
         (next, below)
     }
 
-    fn find_key(&self, slot: SlotId, key: &[u8]) -> Option<SlotId> {
-        let hash = self.seed.of_bytes(slot, key);
+    fn find_key(&self, hash: u64, slot: SlotId, key: &[u8]) -> Option<SlotId> {
         self.keys
             .find(hash, |known| self.nodes[known as usize].above == slot && self.key(known) == key)
     }
 
-    fn add_label(&mut self, slot: SlotId, below: SlotId, key: &[u8]) {
+    fn add_label(&mut self, hash: u64, slot: SlotId, below: SlotId, key: &[u8]) {
         let label_at = self.labels.len() as u32;
         self.labels.push(b'"');
         self.labels.extend_from_slice(key);
         self.labels.extend_from_slice(b"\":");
         let node = &mut self.nodes[below as usize];
         (node.above, node.label_at, node.label_bytes) = (slot, label_at, key.len() as u32 + 3);
-        let (seed, mut keys) = (self.seed, std::mem::take(&mut self.keys));
-        let hash = |known: u32| seed.of_bytes(self.nodes[known as usize].above, self.key(known));
-        keys.insert(seed.of_bytes(slot, key), below, hash);
-        self.keys = keys;
+        let (seed, nodes, labels) = (self.seed, &self.nodes, &self.labels);
+        let hash_of = |known: u32| {
+            let node = &nodes[known as usize];
+            let key_bytes = node.label_bytes as usize - 3;
+            seed.of_bytes(node.above, labels, node.label_at as usize + 1, key_bytes)
+        };
+        self.keys.insert(hash, below, hash_of);
     }
 
     fn list_with(&mut self, before: u32, below: SlotId) -> u32 {
@@ -280,9 +287,10 @@ impl Tree {
             return known;
         }
         let node = &self.nodes[below as usize];
-        let label = load_16(&self.labels, node.label_at as usize);
+        let mask = mask(node.label_bytes as usize);
         let state = self.add_state(State {
-            label: first_bytes(label, node.label_bytes),
+            label: load_16(&self.labels, node.label_at as usize) & mask,
+            mask,
             label_bytes: node.label_bytes,
             slot: below,
             next: NONE,

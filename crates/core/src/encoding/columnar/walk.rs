@@ -36,14 +36,18 @@ pub(super) enum Kind {
 pub(super) struct Token {
     pub(super) start: u32,
     pub(super) end: u32,
-    /// The next value of the slot.
-    pub(super) next: u32,
+    slot: SlotId,
     pub(super) kind: Kind,
     /// The digits of a number.
     pub(super) mantissa: i64,
 }
 
 impl Token {
+    /// A string that stands in no slot.
+    pub(super) fn string(start: u32, end: u32) -> Token {
+        Token { start, end, slot: NONE, kind: Kind::String, mantissa: 0 }
+    }
+
     /// The text of a scalar.
     #[inline(always)]
     pub(super) fn text(self, text: &[u8]) -> &[u8] {
@@ -62,12 +66,13 @@ impl Token {
 
 /// The values of a slot.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Head {
+struct Head {
     /// For which payload this holds.
     round: u32,
-    pub(super) first: u32,
-    last: u32,
-    pub(super) count: u32,
+    /// Where the first of them stands, how many they are, and how many are put in order.
+    first: u32,
+    count: u32,
+    ordered: u32,
 }
 
 /// An array or object that is not closed yet.
@@ -77,6 +82,18 @@ struct Open {
     container: Container,
     /// Elements that are complete.
     length: u32,
+    /// Where the first element of an array stands, and whether it is a string.
+    first: u32,
+    is_string: bool,
+    /// Whether an array was looked at for strings among other scalars.
+    is_checked: bool,
+}
+
+impl Open {
+    fn new(slot: SlotId, first: usize, is_string: bool) -> Open {
+        let (container, first) = (Container::Array(NONE), first as u32);
+        Open { slot, container, length: 0, first, is_string, is_checked: false }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,9 +115,14 @@ const SCALARS_AHEAD_MAX: u32 = TUPLE_MAX as u32;
 /// What the walk found, and the memory that it reuses.
 #[derive(Default)]
 pub(super) struct Walk {
-    pub(super) tokens: Vec<Token>,
+    /// All values: in the order of the text while it is walked, then slot by slot.
+    tokens: Vec<Token>,
+    ordered: Vec<Token>,
     heads: Vec<Head>,
     pub(super) round: u32,
+    /// A payload may make the tree so large.
+    states_max: usize,
+    slots_max: usize,
     stack: Vec<Open>,
     /// The lengths of tuples that a payload added to each slot, a bit each, and which payload.
     tuples: Vec<(u32, u64)>,
@@ -109,32 +131,60 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// The values of a slot, if it has any.
+    /// Whether a slot has values.
     #[inline(always)]
-    pub(super) fn head(&self, slot: SlotId) -> Option<Head> {
-        self.heads.get(slot as usize).copied().filter(|head| head.round == self.round)
+    pub(super) fn is_reached(&self, slot: SlotId) -> bool {
+        self.heads.get(slot as usize).is_some_and(|head| head.round == self.round)
+    }
+
+    /// The values of a slot, in the order of the text.
+    #[inline(always)]
+    pub(super) fn values(&self, slot: SlotId) -> &[Token] {
+        let head = self.heads.get(slot as usize).filter(|head| head.round == self.round);
+        let range = head.map(|head| head.first as usize..(head.first + head.count) as usize);
+        range.and_then(|range| self.tokens.get(range)).unwrap_or_default()
     }
 
     #[inline(always)]
     fn note(&mut self, slot: SlotId, kind: Kind, range: (usize, usize), mantissa: i64) {
-        let number = self.tokens.len() as u32;
+        let first = self.tokens.len() as u32;
         let (start, end) = (range.0 as u32, range.1 as u32);
-        self.tokens.push(Token { start, end, next: NONE, kind, mantissa });
+        self.tokens.push(Token { start, end, slot, kind, mantissa });
         let at = slot as usize;
         if at >= self.heads.len() {
             self.heads.resize(at + 1, Head::default());
         }
         let head = &mut self.heads[at];
         if head.round == self.round {
-            let last = head.last as usize;
-            (head.last, head.count) = (number, head.count + 1);
-            if let Some(last) = self.tokens.get_mut(last) {
-                last.next = number;
-            }
+            head.count += 1;
         } else {
-            *head = Head { round: self.round, first: number, last: number, count: 1 };
+            *head = Head { round: self.round, first, count: 1, ordered: 0 };
             self.reached.push(slot);
         }
+    }
+
+    /// Puts the values of each slot behind each other.
+    fn order(&mut self) {
+        // Where no slot has a second value each stands alone as it is.
+        if self.reached.len() == self.tokens.len() {
+            return;
+        }
+        let mut first = 0;
+        for &slot in &self.reached {
+            let head = &mut self.heads[slot as usize];
+            head.first = first;
+            first += head.count;
+        }
+        // All of it is written over.
+        self.ordered.clone_from(&self.tokens);
+        for token in &self.tokens {
+            let head = &mut self.heads[token.slot as usize];
+            if let Some(place) = self.ordered.get_mut((head.first + head.ordered) as usize) {
+                *place = *token;
+            }
+            head.ordered += 1;
+        }
+        std::mem::swap(&mut self.ordered, &mut self.tokens);
     }
 
     /// Walks a text, and adds to the tree what is new in it. Returns how it is laid out.
@@ -153,12 +203,13 @@ impl Walk {
         self.tokens.clear();
         self.stack.clear();
         self.reached.clear();
-        let states_max = tree.states.len() + COLUMNAR_KEYS_MAX;
-        let slots_max = tree.nodes.len() + COLUMNAR_SLOTS_MAX;
+        // What is new in the tree is new in the payload.
+        self.states_max = tree.states.len() + COLUMNAR_KEYS_MAX;
+        self.slots_max = tree.nodes.len() + COLUMNAR_SLOTS_MAX;
         let mut style = Style::of_ends(text);
         let is_indented = style.indent != Indent::OneLine;
         let (mut has_colon, mut has_comma) = (false, false);
-        let mut open = Open { slot: NONE, container: Container::Array(NONE), length: 0 };
+        let mut open = Open::new(NONE, 0, false);
         let (mut slot, mut at): (SlotId, usize) = (0, 0);
         'value: loop {
             let start = at;
@@ -184,7 +235,7 @@ impl Walk {
                     if !is_empty {
                         at = after_line(text, style, at + 1, depth)?;
                         self.stack.push(open);
-                        open = Open { slot, container: Container::Array(NONE), length: 0 };
+                        open = Open::new(slot, at, text.get(at) == Some(&b'"'));
                         if is_object {
                             let state = tree.empty(slot);
                             open.container = Container::Object(state);
@@ -224,6 +275,7 @@ impl Walk {
                         true => rest == b"\n",
                         false => rest.is_empty(),
                     };
+                    self.order();
                     return if is_right { Ok(style) } else { Err(Refused::NotJson) };
                 }
                 open.length += 1;
@@ -243,14 +295,22 @@ impl Walk {
                         Container::Object(_) => {
                             at = self.key(text, tree, &mut open, &mut slot, style, at)?;
                         }
-                        Container::Array(element) => slot = element,
+                        Container::Array(element) => {
+                            let is_string = text.get(at) == Some(&b'"');
+                            if is_string != open.is_string
+                                && !open.is_checked
+                                && let Some(length) = self.mixed(text, &mut open, element)
+                            {
+                                at = open.first as usize;
+                                slot = tree.positions(open.slot, length);
+                                continue 'value;
+                            }
+                            slot = element;
+                        }
                         Container::Tuple(_) => {
                             let positions = &tree.nodes[open.slot as usize].positions;
                             slot = *positions.get(open.length as usize).ok_or(Refused::NotJson)?;
                         }
-                    }
-                    if tree.states.len() > states_max || tree.nodes.len() > slots_max {
-                        return Err(Refused::Keys);
                     }
                     continue 'value;
                 }
@@ -295,16 +355,19 @@ impl Walk {
             }
             None => {
                 let after = other_key(text, at)?;
-                (*state, *slot) = tree.with_key(open.slot, *state, &text[at + 1..after - 2]);
+                if tree.states.len() > self.states_max || tree.nodes.len() > self.slots_max {
+                    return Err(Refused::Keys);
+                }
+                (*state, *slot) = tree.with_key(open.slot, *state, text, (at + 1, after - 2));
                 after
             }
         };
         if style.colon_space { after_space(text, after) } else { Ok(after) }
     }
 
-    /// How many elements the array has that opens here, where it had better be a tuple.
-    fn tuple(&mut self, text: &[u8], at: usize, model: &Model, slot: SlotId) -> Option<u32> {
-        let (length, is_mixed) = scalars_ahead(text, at)?;
+    /// The lengths of tuples that the payload added to a slot.
+    #[inline(always)]
+    fn tuples_of(&mut self, slot: SlotId) -> &mut u64 {
         let slot = slot as usize;
         if slot >= self.tuples.len() {
             self.tuples.resize(slot + 1, (0, 0));
@@ -313,18 +376,57 @@ impl Walk {
         if *round != self.round {
             (*round, *lengths) = (self.round, 0);
         }
-        let bit = 1u64 << (length - 1);
-        let is_in_model = model.slots.get(slot).is_some_and(|known| known.tuple(length).is_some());
+        lengths
+    }
+
+    /// How many elements the array has that opens here, where it is known at once that it had
+    /// better be a tuple: its slot has tuples already, or it may be a pair.
+    #[inline(always)]
+    fn tuple(&mut self, text: &[u8], at: usize, model: &Model, slot: SlotId) -> Option<u32> {
+        let known = model.slots.get(slot as usize);
+        let lengths = *self.tuples_of(slot);
+        let is_known = lengths != 0 || known.is_some_and(|known| !known.tuples.is_empty());
         // The root is in nothing; what it is in was pushed as an array without a slot.
         let is_in_array = self.stack.last().is_some_and(
             |above| matches!(above.container, Container::Array(element) if element != NONE),
         );
-        let is_tuple =
-            is_in_model || *lengths & bit != 0 || is_mixed || is_in_array && length <= PAIR_MAX;
+        let most = match (is_known, is_in_array) {
+            (true, _) => SCALARS_AHEAD_MAX,
+            (false, true) => PAIR_MAX,
+            (false, false) => return None,
+        };
+        let (length, is_mixed) = scalars_ahead(text, at, most)?;
+        let bit = 1u64 << (length - 1);
+        let is_tuple = is_mixed
+            || is_in_array && length <= PAIR_MAX
+            || lengths & bit != 0
+            || known.is_some_and(|known| known.tuple(length).is_some());
         if is_tuple {
-            *lengths |= bit;
+            *self.tuples_of(slot) |= bit;
         }
         is_tuple.then_some(length)
+    }
+
+    /// How many elements the open array has, where it had better be a tuple, because some are
+    /// strings and some other scalars. It is one then, and its first elements are forgotten.
+    #[cold]
+    fn mixed(&mut self, text: &[u8], open: &mut Open, element: SlotId) -> Option<u32> {
+        open.is_checked = true;
+        let (length, is_mixed) = scalars_ahead(text, open.first as usize, SCALARS_AHEAD_MAX)?;
+        if !is_mixed {
+            return None;
+        }
+        // All of them were noted last.
+        self.tokens.truncate(self.tokens.len() - open.length as usize);
+        let head = &mut self.heads[element as usize];
+        head.count -= open.length;
+        if head.count == 0 {
+            head.round = 0;
+            self.reached.pop();
+        }
+        *self.tuples_of(open.slot) |= 1u64 << (length - 1);
+        (open.container, open.length) = (Container::Tuple(length), 0);
+        Some(length)
     }
 }
 
@@ -423,8 +525,8 @@ fn literal(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// How many elements the array has whose first stands here, and whether some are strings and some
-/// are not, if there are few and all are scalars.
-fn scalars_ahead(text: &[u8], at: usize) -> Option<(u32, bool)> {
+/// are not, if there are at most so many and all are scalars.
+fn scalars_ahead(text: &[u8], at: usize, most: u32) -> Option<(u32, bool)> {
     let (mut strings, mut others) = (0, 0);
     let mut at = at;
     loop {
@@ -441,7 +543,7 @@ fn scalars_ahead(text: &[u8], at: usize) -> Option<(u32, bool)> {
         }
         at = after_any_space(text, at);
         match text.get(at)? {
-            b',' if strings + others < SCALARS_AHEAD_MAX => at = after_any_space(text, at + 1),
+            b',' if strings + others < most => at = after_any_space(text, at + 1),
             b']' if strings + others > 1 => {
                 return Some((strings + others, strings > 0 && others > 0));
             }

@@ -82,11 +82,16 @@ fn differences(sample: &[i64], base: i64, mut each: impl FnMut([i64; DIFFERENCES
 
 fn by_bits(sample: &[i64], base: i64) -> [u64; DIFFERENCES] {
     let mut costs = [0; DIFFERENCES];
-    differences(sample, base, |differences| {
-        for (cost, difference) in costs.iter_mut().zip(differences) {
-            *cost += number_bits(difference);
-        }
-    });
+    let to_base = |values: &[i64]| -> u64 {
+        values.iter().map(|value| number_bits(value.wrapping_sub(base))).sum()
+    };
+    costs[0] = to_base(sample);
+    for (stride, cost) in costs.iter_mut().enumerate().skip(1) {
+        let (first, rest) = sample.split_at(stride.min(sample.len()));
+        let pairs = rest.iter().zip(sample);
+        let bits = pairs.map(|(value, before)| number_bits(value.wrapping_sub(*before)));
+        *cost = to_base(first) + bits.sum::<u64>();
+    }
     costs
 }
 
