@@ -7,6 +7,8 @@
 
 mod calendar;
 mod choose;
+mod column;
+mod columns;
 mod contents;
 mod cursor;
 mod decode;
@@ -14,11 +16,21 @@ mod encode;
 mod form;
 mod hex;
 mod integers;
+mod known;
 mod learn;
 mod model;
+mod output;
+mod parts;
+mod plan;
+mod scan;
+mod sink;
 mod style;
+mod table;
+mod tree;
 mod varint;
+mod view;
 mod walk;
+mod ways;
 
 pub use contents::Content;
 pub use learn::{LearnedModel, learn};

@@ -15,12 +15,6 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, at: 0 }
     }
 
-    /// A place in the middle; one after the end has nothing left.
-    #[inline]
-    pub(super) fn at_offset(bytes: &'a [u8], at: usize) -> Cursor<'a> {
-        Cursor { bytes, at: at.min(bytes.len()) }
-    }
-
     /// Bytes read so far.
     pub(super) fn at(&self) -> usize {
         self.at

@@ -4,138 +4,62 @@
 //! arrays are; integers and bytes; and texts. Slots come in the order in which a walk from the root
 //! reaches them, so that nothing has to say where a column begins.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
-
-use super::choose::choose;
-use super::form::Form;
-use super::model::{Affixes, Hex, Model, SlotId, Variant};
-use super::style::{HAS_ADDITIONS, Style};
-use super::walk::{Columns, Token};
-use super::{LONG_COLUMN, Refused, TERMINATOR, hex, integers, varint};
+use super::choose::Chooser;
+use super::column::{Column, Structure};
+use super::known::{Found, Known};
+use super::model::{Model, SlotId, Variant, code};
+use super::parts::{Parts, write_small};
+use super::table::Seed;
+use super::tree::{NONE, Tree};
+use super::view::{write_text, write_tuple};
+use super::walk::{Kind, Token, Walk};
+use super::{Refused, varint};
+use crate::limits::{COLUMNAR_KEYS_MAX, COLUMNAR_SLOTS_MAX, COLUMNAR_VARIANTS_MAX};
 
 /// An encoder with the memory that it reuses; one for each thread.
 pub(super) struct Encoder {
     model: Model,
+    tree: Tree,
+    walk: Walk,
     known: Vec<Known>,
-    columns: Columns,
+    seed: Seed,
     parts: Parts,
     stack: Vec<SlotId>,
+    column: Column,
+    chooser: Chooser,
+    added: Added,
 }
 
 /// A column of so many values is looked at for what repeats in it, even where a dictionary has a
 /// variant that takes all of them.
 const LOOKED_AT: usize = 32;
 
-/// The variants of a slot of a dictionary, as values are matched with them.
+/// A value that no variant takes yet.
+const UNKNOWN: u32 = u32::MAX;
+
+/// How much a payload adds to the model.
 #[derive(Default)]
-struct Known {
-    constants: HashMap<Box<[u8]>, u32, RandomState>,
-    /// The others that a scalar may have, those that ask most first.
-    others: Vec<u32>,
-    /// Whether some number may stand there that is no constant.
-    has_number: bool,
-}
-
-/// Whether a variant is any string, as it stands.
-fn is_plain(variant: &Variant) -> bool {
-    let is_quote = |text: &[u8]| *text == *b"\"";
-    matches!(variant, Variant::Text(around) if is_quote(&around.prefix) && is_quote(&around.suffix))
-}
-
-#[derive(Default)]
-struct Parts {
-    additions: Vec<u8>,
-    changed: Vec<SlotId>,
-    variants: Vec<u8>,
-    numbers: Vec<u8>,
-    texts: Vec<u8>,
-    /// The last time of each unit: times of one payload lie near each other.
-    last_times: [Option<i64>; 16],
-    symbols: Vec<u32>,
-    lengths: Vec<u32>,
-    /// The integers of the values of a slot that are numbers of some variant.
-    integers: Vec<i64>,
-    column: Vec<i64>,
-}
-
-impl Known {
-    fn new(variants: &[Variant]) -> Known {
-        let mut known = Known::default();
-        for (number, variant) in variants.iter().enumerate() {
-            let number = number as u32;
-            match variant {
-                Variant::Constant(text) => {
-                    known.constants.insert(text.clone(), number);
-                }
-                Variant::Array | Variant::Object(_) | Variant::Tuple(_) => {}
-                other => {
-                    known.has_number |=
-                        matches!(other, Variant::Number(affixes, ..) if affixes.prefix.is_empty());
-                    known.others.push(number);
-                }
-            }
-        }
-        let demands = |affixes: &Affixes| affixes.prefix.len() + affixes.suffix.len();
-        known.others.sort_by_key(|&number| {
-            std::cmp::Reverse(match &variants[number as usize] {
-                Variant::Bytes(affixes, _) => (2, demands(affixes)),
-                Variant::Number(affixes, ..) => (1, demands(affixes)),
-                Variant::Text(affixes) => (0, demands(affixes)),
-                _ => (0, 0),
-            })
-        });
-        known
-    }
-
-    /// The variant of a value, and its integer where it is a number.
-    #[inline]
-    fn find(&self, text: &[u8], variants: &[Variant], is_long: bool) -> Option<(u32, i64)> {
-        let is_string = text.first() == Some(&b'"');
-        // Many numbers are told best by one column, which finds out itself whether few differ.
-        let is_column = is_long && !is_string && self.has_number;
-        if !is_column
-            && !self.constants.is_empty()
-            && let Some(&number) = self.constants.get(text)
-        {
-            return Some((number, 0));
-        }
-        let found = self.others.iter().find_map(|&number| match &variants[number as usize] {
-            Variant::Text(affixes) => {
-                let fits = affixes.prefix.is_empty() != is_string && affixes.inner(text).is_some();
-                fits.then_some((number, 0))
-            }
-            Variant::Number(affixes, form, _) => {
-                let integer = form.parse(affixes.inner(text)?)?;
-                Some((number, integer))
-            }
-            Variant::Bytes(affixes, hex) => {
-                hex::is_hex(affixes.inner(text)?, *hex).then_some((number, 0))
-            }
-            _ => None,
-        });
-        match found {
-            // A literal among many numbers, or a number that none of the forms takes.
-            None if is_column => self.constants.get(text).map(|&number| (number, 0)),
-            // A long column is looked at for what this payload alone repeats.
-            Some((number, _)) if is_long && is_string => {
-                found.filter(|_| !is_plain(&variants[number as usize]))
-            }
-            found => found,
-        }
-    }
+struct Added {
+    slots: usize,
+    variants: usize,
+    listed_keys: usize,
 }
 
 impl Encoder {
     /// An encoder for the model of a dictionary.
     pub(super) fn new(model: &Model) -> Encoder {
+        let seed = Seed::new();
         Encoder {
-            known: model.slots.iter().map(|slot| Known::new(&slot.variants)).collect(),
-            columns: Columns::new(model),
+            known: model.slots.iter().map(|slot| Known::new(&slot.variants, seed)).collect(),
+            tree: Tree::new(model),
             model: model.clone(),
+            walk: Walk::default(),
+            seed,
             parts: Parts::default(),
             stack: Vec::new(),
+            column: Column::default(),
+            chooser: Chooser::new(seed),
+            added: Added::default(),
         }
     }
 
@@ -145,236 +69,438 @@ impl Encoder {
     /// Where it is no JSON, its white space is in no usual style, or it passes a limit: it is then
     /// stored as it is.
     pub(super) fn encode(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(Refused::Keys);
+        }
+        if self.tree.is_overfull() || self.walk.round == u32::MAX {
+            self.tree = Tree::new(&self.model);
+            self.walk = Walk::default();
+        }
         self.reset();
-        let style = self.columns.walk(text, &mut self.model)?;
-        self.write_columns(text)?;
-        self.write_body(style, out);
+        let style = self.walk.walk(text, &self.model, &mut self.tree)?;
+        let mut column = std::mem::take(&mut self.column);
+        let written = self.write_columns(text, &mut column);
+        self.column = column;
+        written?;
+        self.parts.write_body(style, out);
         Ok(())
     }
 
     /// Forgets the last payload.
     fn reset(&mut self) {
-        self.model.reset();
-        self.columns.clear();
         let parts = &mut self.parts;
-        for part in
-            [&mut parts.additions, &mut parts.variants, &mut parts.numbers, &mut parts.texts]
-        {
+        for part in [&mut parts.additions, &mut parts.variants, &mut parts.numbers] {
             part.clear();
         }
+        parts.texts.clear();
         parts.changed.clear();
         parts.last_times = [None; 16];
+        self.added = Added {
+            slots: self.model.slots.len(),
+            variants: self.model.variants,
+            listed_keys: self.model.listed_keys(),
+        };
     }
 
-    fn write_columns(&mut self, text: &[u8]) -> Result<(), Refused> {
+    fn write_columns(&mut self, text: &[u8], column: &mut Column) -> Result<(), Refused> {
         self.stack.clear();
         self.stack.push(0);
         while let Some(slot) = self.stack.pop() {
-            let tokens = std::mem::take(&mut self.columns.tokens[slot as usize]);
-            let result = self.write_column(slot, text, &tokens);
-            self.columns.tokens[slot as usize] = tokens;
-            result?;
-            let content = &self.model.slots[slot as usize];
-            let start = self.stack.len();
-            let is_reached = |slot: &SlotId| {
-                self.columns.tokens.get(*slot as usize).is_some_and(|tokens| !tokens.is_empty())
+            let is_written = match self.walk.values(slot) {
+                [] => true,
+                &[token] => self.write_one(slot, token, text),
+                _ => self.write_known(slot, text, column),
             };
-            self.stack.extend(content.below().filter(is_reached));
-            self.stack[start..].reverse();
+            if !is_written {
+                self.write_column(slot, text, column)?;
+            }
         }
         Ok(())
     }
 
-    fn write_column(&mut self, slot: SlotId, text: &[u8], tokens: &[Token]) -> Result<(), Refused> {
+    /// Writes the only value of a slot, if the model knows it.
+    #[inline]
+    fn write_one(&mut self, slot: SlotId, token: Token, text: &[u8]) -> bool {
         let at = slot as usize;
-        let (base_variants, base_children) = self.model.base_of(slot);
-        let mut symbols = std::mem::take(&mut self.parts.symbols);
-        symbols.clear();
-        let array = self.model.slots[at].array().unwrap_or(u32::MAX);
-        let mut unknown: Vec<&[u8]> = Vec::new();
-        self.parts.lengths.clear();
-        self.parts.integers.clear();
-        self.parts.integers.resize(tokens.len(), 0);
-        let is_long = tokens.len() >= LOOKED_AT;
-        for (place, token) in tokens.iter().enumerate() {
-            symbols.push(match *token {
-                Token::Object(variant) | Token::Tuple(variant) => variant,
-                Token::Array(length) => {
-                    self.parts.lengths.push(length);
-                    array
+        let (Some(content), Some(known)) = (self.model.slots.get(at), self.known.get(at)) else {
+            return false;
+        };
+        let parts = &mut self.parts;
+        let is_told = content.variants.len() > 1;
+        match token.kind {
+            Kind::Object => {
+                let number = self.tree.states[token.start as usize].number;
+                if number == NONE {
+                    return false;
                 }
-                Token::Scalar(start, end) => {
-                    let value = &text[start as usize..end as usize];
-                    let variants = &self.model.slots[at].variants;
-                    let found =
-                        self.known.get(at).and_then(|known| known.find(value, variants, is_long));
-                    match found {
-                        Some((variant, integer)) => {
-                            self.parts.integers[place] = integer;
-                            variant
-                        }
-                        None => {
-                            unknown.push(value);
-                            u32::MAX
+                if is_told {
+                    varint::write(number.into(), &mut parts.variants);
+                }
+                self.push_below(slot, &[]);
+            }
+            Kind::Array => {
+                let Some(number) = content.array() else { return false };
+                if is_told {
+                    varint::write(number.into(), &mut parts.variants);
+                }
+                varint::write(token.start.into(), &mut parts.variants);
+                self.stack.extend(content.element.filter(|&below| self.walk.is_reached(below)));
+            }
+            Kind::Tuple => return false,
+            _ => {
+                let variants = &content.variants;
+                let Some(found) = known.find(token, text, variants, false, self.seed) else {
+                    return false;
+                };
+                if is_told {
+                    varint::write(found.number().into(), &mut parts.variants);
+                }
+                match found {
+                    Found::Constant(_) => {}
+                    Found::Text(_, prefix, suffix) => {
+                        parts.write_text(prefix, suffix, token, text);
+                    }
+                    Found::Number(number, integer) => {
+                        if let Variant::Number(_, form, base) = &variants[number as usize] {
+                            parts.write_numbers(&[integer], *form, *base);
                         }
                     }
-                }
-            });
-        }
-        if !unknown.is_empty() {
-            let choice = choose(&unknown);
-            let mut numbers = Vec::with_capacity(choice.variants.len());
-            for variant in choice.variants {
-                let variants = &self.model.slots[at].variants;
-                let known = variants.iter().position(|known| *known == variant);
-                numbers.push(match known {
-                    Some(known) => known as u32,
-                    None => self.model.add_variant(slot, variant).map_err(Refused::from)?,
-                });
-            }
-            let mut of_values = choice.of_values.into_iter().zip(&unknown);
-            let variants = &self.model.slots[at].variants;
-            for (place, symbol) in symbols.iter_mut().enumerate() {
-                if *symbol != u32::MAX {
-                    continue;
-                }
-                let (of_value, text) = of_values.next().ok_or(Refused::Keys)?;
-                *symbol = numbers.get(of_value as usize).copied().ok_or(Refused::Keys)?;
-                if let Variant::Number(affixes, form, _) = &variants[*symbol as usize] {
-                    let integer = affixes.inner(text).and_then(|inner| form.parse(inner));
-                    self.parts.integers[place] = integer.ok_or(Refused::Keys)?;
+                    Found::Bytes(_, kind, prefix, suffix) => {
+                        parts.write_bytes(prefix, suffix, kind, token.text(text));
+                    }
                 }
             }
         }
-        let variants = self.model.slots[at].variants.len();
-        if variants > base_variants || at >= self.model.base_slots() {
-            if at < self.model.base_slots() {
-                self.parts.changed.push(slot);
-            }
-            let additions = &mut self.parts.additions;
-            self.model.write_additions(slot, base_variants, base_children, additions);
-        }
-        self.parts.write_symbols(&symbols, variants);
-        self.parts.write_lengths();
-        self.write_values(slot, text, tokens, &symbols);
-        self.parts.symbols = symbols;
-        Ok(())
+        true
     }
 
-    /// Writes the parts of the values that their variants do not say.
-    fn write_values(&mut self, slot: SlotId, text: &[u8], tokens: &[Token], symbols: &[u32]) {
-        let content = &self.model.slots[slot as usize];
-        let variants = &content.variants;
-        let parts = &mut self.parts;
-        let values = |number: u32| {
-            tokens.iter().zip(symbols).filter(move |&(_, &symbol)| symbol == number).filter_map(
-                |(token, _)| match *token {
-                    Token::Scalar(start, end) => Some(&text[start as usize..end as usize]),
-                    _ => None,
-                },
-            )
+    /// Writes the values of a slot, if the model knows all of them.
+    fn write_known(&mut self, slot: SlotId, text: &[u8], column: &mut Column) -> bool {
+        let at = slot as usize;
+        let (Some(content), Some(known)) = (self.model.slots.get(at), self.known.get(at)) else {
+            return false;
         };
-        for &number in &content.active {
-            match &variants[number as usize] {
-                Variant::Number(_, form, base) => {
-                    let mut column = std::mem::take(&mut parts.column);
-                    column.clear();
-                    let pairs = symbols.iter().zip(&parts.integers);
-                    let of_variant = pairs.filter(|(symbol, _)| **symbol == number);
-                    column.extend(of_variant.map(|(_, integer)| integer));
-                    parts.write_numbers(&column, *form, *base);
-                    parts.column = column;
+        column.clear();
+        let parts = &mut self.parts;
+        let texts_before = parts.texts.at();
+        let values = self.walk.values(slot);
+        let is_long = values.len() >= LOOKED_AT;
+        let mut is_container = false;
+        for &token in values {
+            let number = match token.kind {
+                Kind::Object => {
+                    is_container = true;
+                    Some(self.tree.states[token.start as usize].number).filter(|n| *n != NONE)
                 }
-                Variant::Bytes(affixes, kind) => {
-                    for value in values(number) {
-                        write_bytes(affixes, *kind, value, &mut parts.numbers);
+                Kind::Array => {
+                    is_container = true;
+                    column.lengths.push(token.start);
+                    content.array()
+                }
+                Kind::Tuple => {
+                    is_container = true;
+                    content.tuple(token.start)
+                }
+                _ => {
+                    let found = known.find(token, text, &content.variants, is_long, self.seed);
+                    match found {
+                        None | Some(Found::Constant(_)) => {}
+                        Some(Found::Text(_, prefix, suffix)) => {
+                            parts.write_text(prefix, suffix, token, text);
+                        }
+                        Some(Found::Number(number, integer)) => {
+                            column.integers.push(integer);
+                            column.use_column(number);
+                        }
+                        Some(Found::Bytes(number, ..)) => {
+                            // The place of the value, among integers of other variants.
+                            column.integers.push(column.tokens.len() as i64);
+                            column.tokens.push(token);
+                            column.use_column(number);
+                        }
+                    }
+                    found.map(Found::number)
+                }
+            };
+            let Some(number) = number else {
+                parts.texts.back_to(texts_before);
+                return false;
+            };
+            column.symbols.push(number);
+        }
+        let variants = &content.variants;
+        if variants.len() > 1 {
+            write_small(&column.symbols, &mut parts.variants);
+        }
+        if !column.lengths.is_empty() {
+            write_small(&column.lengths, &mut parts.variants);
+        }
+        column.used.sort_unstable();
+        let Column { symbols, integers, used, one, tokens, .. } = column;
+        for &number in used.iter() {
+            let mut of_variant: &[i64] = integers;
+            if used.len() > 1 {
+                // Constants and texts have no integer.
+                let is_used = |symbol: &&u32| used.contains(symbol);
+                let pairs = symbols.iter().filter(is_used).zip(integers.iter());
+                one.clear();
+                one.extend(pairs.filter(|(symbol, _)| **symbol == number).map(|(_, i)| i));
+                of_variant = one;
+            }
+            match variants.get(number as usize) {
+                Some(Variant::Number(_, form, base)) => {
+                    parts.write_numbers(of_variant, *form, *base);
+                }
+                Some(Variant::Bytes(around, kind)) => {
+                    let (prefix, suffix) = (around.prefix.len(), around.suffix.len());
+                    for &place in of_variant {
+                        let value = tokens[place as usize].text(text);
+                        parts.write_bytes(prefix as u32, suffix as u32, *kind, value);
                     }
                 }
                 _ => {}
             }
         }
-        if !content.has_text() {
-            return;
+        if is_container {
+            self.push_below(slot, &[]);
         }
-        for (token, &symbol) in tokens.iter().zip(symbols) {
-            if let Variant::Text(affixes) = &variants[symbol as usize]
-                && let Token::Scalar(start, end) = *token
-            {
-                let inner = affixes.prefix.len()..(end - start) as usize - affixes.suffix.len();
-                parts.texts.extend_from_slice(&text[start as usize..end as usize][inner]);
-                parts.texts.push(TERMINATOR);
-            }
-        }
+        true
     }
 
-    fn write_body(&mut self, style: Style, out: &mut Vec<u8>) {
+    /// Puts the slots that are right below a slot and have values on the stack, in reverse order.
+    fn push_below(&mut self, slot: SlotId, new_keys: &[SlotId]) {
+        let start = self.stack.len();
+        let is_reached = |slot: &SlotId| self.walk.is_reached(*slot);
+        if let Some(content) = self.model.slots.get(slot as usize) {
+            self.stack.extend(content.children.iter().map(|child| child.slot).filter(is_reached));
+        }
+        self.stack.extend_from_slice(new_keys);
+        let node = &self.tree.nodes[slot as usize];
+        self.stack.extend(node.positions.iter().copied().filter(is_reached));
+        self.stack.extend([node.element].iter().filter(|slot| is_reached(slot)));
+        self.stack[start..].reverse();
+    }
+
+    fn write_column(
+        &mut self,
+        slot: SlotId,
+        text: &[u8],
+        column: &mut Column,
+    ) -> Result<(), Refused> {
+        column.clear();
+        column.tokens.extend_from_slice(self.walk.values(slot));
+        let is_container = self.find_variants(slot, text, column);
+        if column.has_unknown {
+            self.choose_variants(slot, text, column)?;
+        }
+        let content = self.model.slots.get(slot as usize);
+        if content.is_none() || !column.structure.is_empty() || !column.scalars.is_empty() {
+            self.write_additions(slot, text, column)?;
+        }
+        let known: &[Variant] = match self.model.slots.get(slot as usize) {
+            Some(content) => &content.variants,
+            None => &[],
+        };
         let parts = &mut self.parts;
-        if parts.additions.is_empty() {
-            out.push(style.code());
-        } else {
-            out.push(style.code() | HAS_ADDITIONS);
-            parts.changed.sort_unstable();
-            let mut list = Vec::new();
-            varint::write(parts.changed.len() as u64, &mut list);
-            let mut last = 0;
-            for &slot in &parts.changed {
-                varint::write(u64::from(slot - last), &mut list);
-                last = slot;
+        if known.len() + column.structure.len() + column.scalars.len() > 1 {
+            write_small(&column.symbols, &mut parts.variants);
+        }
+        if !column.lengths.is_empty() {
+            write_small(&column.lengths, &mut parts.variants);
+        }
+        column.write_values(known, text, parts);
+        if is_container {
+            self.push_below(slot, &column.new_keys);
+        }
+        Ok(())
+    }
+
+    /// Finds the variants that the model has for the values of a column, and those of containers
+    /// that it has not. Returns whether there are containers.
+    fn find_variants(&mut self, slot: SlotId, text: &[u8], column: &mut Column) -> bool {
+        let content = self.model.slots.get(slot as usize);
+        let variants: &[Variant] = content.map_or(&[], |content| &content.variants);
+        let known = self.known.get(slot as usize);
+        let is_long = column.tokens.len() >= LOOKED_AT;
+        let mut array = content.and_then(|content| content.array());
+        let mut is_container = false;
+        column.integers.resize(column.tokens.len(), 0);
+        for place in 0..column.tokens.len() {
+            let token = column.tokens[place];
+            let new_number = (variants.len() + column.structure.len()) as u32;
+            let symbol = match token.kind {
+                Kind::Object => {
+                    is_container = true;
+                    let state = &mut self.tree.states[token.start as usize];
+                    if state.number != NONE {
+                        state.number
+                    } else if state.round == self.walk.round {
+                        state.new_number
+                    } else {
+                        (state.round, state.new_number) = (self.walk.round, new_number);
+                        column.structure.push(Structure::Object(token.start));
+                        new_number
+                    }
+                }
+                Kind::Array => {
+                    is_container = true;
+                    column.lengths.push(token.start);
+                    *array.get_or_insert_with(|| {
+                        column.structure.push(Structure::Array);
+                        new_number
+                    })
+                }
+                Kind::Tuple => {
+                    is_container = true;
+                    let length = token.start;
+                    let of_model = content.and_then(|content| content.tuple(length));
+                    let added = || column.tuples.iter().find(|(known, _)| *known == length);
+                    match of_model.or_else(|| added().map(|&(_, number)| number)) {
+                        Some(number) => number,
+                        None => {
+                            column.structure.push(Structure::Tuple(length));
+                            column.tuples.push((length, new_number));
+                            new_number
+                        }
+                    }
+                }
+                _ => {
+                    let found =
+                        known.and_then(|k| k.find(token, text, variants, is_long, self.seed));
+                    match found {
+                        Some(found) => {
+                            let number = found.number();
+                            if let Found::Number(_, integer) = found {
+                                column.integers[place] = integer;
+                            }
+                            column.use_variant(number, variants[number as usize].view());
+                            number
+                        }
+                        None => {
+                            column.has_unknown = true;
+                            UNKNOWN
+                        }
+                    }
+                }
+            };
+            column.symbols.push(symbol);
+        }
+        is_container
+    }
+
+    /// Chooses variants for the values that no variant of the model takes.
+    fn choose_variants(
+        &mut self,
+        slot: SlotId,
+        text: &[u8],
+        column: &mut Column,
+    ) -> Result<(), Refused> {
+        let known: &[Variant] = match self.model.slots.get(slot as usize) {
+            Some(content) => &content.variants,
+            None => &[],
+        };
+        column.unknown.clear();
+        column.numbers.clear();
+        for (token, symbol) in column.tokens.iter().zip(&column.symbols) {
+            if *symbol == UNKNOWN {
+                column.unknown.push(*token);
             }
-            varint::write((list.len() + parts.additions.len()) as u64, out);
-            out.extend_from_slice(&list);
-            out.extend_from_slice(&parts.additions);
         }
-        out.extend_from_slice(&parts.variants);
-        out.extend_from_slice(&parts.numbers);
-        out.extend_from_slice(&parts.texts);
-    }
-}
-
-fn write_bytes(affixes: &Affixes, kind: Hex, value: &[u8], out: &mut Vec<u8>) {
-    if let Some(inner) = affixes.inner(value) {
-        hex::read(inner, kind, out);
-    }
-}
-
-impl Parts {
-    /// Which variant each value has, unless there is only one.
-    fn write_symbols(&mut self, symbols: &[u32], variants: usize) {
-        if variants > 1 {
-            write_small(symbols, &mut self.variants);
+        self.chooser.choose(text, &column.unknown);
+        let first = known.len() + column.structure.len();
+        for new in &self.chooser.variants {
+            let view = Some(new.view(text));
+            let number = match known.iter().position(|known| known.view() == view) {
+                Some(number) => number,
+                None => {
+                    column.scalars.push(*new);
+                    first + column.scalars.len() - 1
+                }
+            };
+            column.numbers.push(number as u32);
+            column.use_variant(number as u32, view);
         }
-    }
-
-    fn write_lengths(&mut self) {
-        if !self.lengths.is_empty() {
-            write_small(&self.lengths, &mut self.variants);
+        let mut chosen = self.chooser.of_values.iter().zip(&self.chooser.integers);
+        for (symbol, integer) in column.symbols.iter_mut().zip(&mut column.integers) {
+            if *symbol == UNKNOWN {
+                let (of_value, parsed) = chosen.next().ok_or(Refused::Keys)?;
+                *symbol = column.numbers.get(*of_value as usize).copied().ok_or(Refused::Keys)?;
+                *integer = *parsed;
+            }
         }
+        Ok(())
     }
 
-    fn write_numbers(&mut self, column: &[i64], form: Form, base: i64) {
-        if column.is_empty() {
-            return;
+    /// Writes what the payload adds to a slot.
+    fn write_additions(
+        &mut self,
+        slot: SlotId,
+        text: &[u8],
+        column: &mut Column,
+    ) -> Result<(), Refused> {
+        let content = self.model.slots.get(slot as usize);
+        let parts = &mut self.parts;
+        if content.is_some() {
+            parts.changed.push(slot);
         }
-        let unit = form.time_unit();
-        let near = unit.and_then(|unit| self.last_times[usize::from(unit)]).unwrap_or(base);
-        integers::write(column, near, unit.is_some(), &mut self.numbers);
-        if let Some(unit) = unit {
-            self.last_times[usize::from(unit)] = column.last().copied();
+        let out = &mut parts.additions;
+        let count = column.structure.len() + column.scalars.len();
+        self.added.variants += count;
+        varint::write(count as u64, out);
+        let (mut before, mut keys): (Vec<SlotId>, Vec<SlotId>) = (Vec::new(), Vec::new());
+        let mut has_before = false;
+        let mut positions = content.map_or(0, |content| content.positions.len());
+        let known_keys = content.map_or(0, |content| content.children.len());
+        for structure in &column.structure {
+            match *structure {
+                Structure::Array => {
+                    out.push(code::ARRAY);
+                    self.added.slots += 1;
+                }
+                Structure::Tuple(length) => {
+                    write_tuple(length, out);
+                    self.added.slots += (length as usize).saturating_sub(positions);
+                    positions = positions.max(length as usize);
+                }
+                Structure::Object(state) => {
+                    if !has_before && let Some(content) = content {
+                        before.extend(content.last_keys());
+                    }
+                    has_before = true;
+                    keys.clear();
+                    self.tree.slots_of(state, &mut keys);
+                    self.added.listed_keys += keys.len();
+                    out.push(code::OBJECT);
+                    let same = keys.iter().zip(&before).take_while(|(a, b)| a == b).count();
+                    varint::write(same as u64, out);
+                    varint::write((keys.len() - same) as u64, out);
+                    for &key in &keys[same..] {
+                        let node = &mut self.tree.nodes[key as usize];
+                        let number = if node.number != NONE {
+                            node.number
+                        } else if node.round == self.walk.round {
+                            node.new_number
+                        } else {
+                            node.round = self.walk.round;
+                            node.new_number = (known_keys + column.new_keys.len()) as u32;
+                            column.new_keys.push(key);
+                            varint::write(0, out);
+                            write_text(self.tree.key(key), out);
+                            continue;
+                        };
+                        varint::write(u64::from(number) + 1, out);
+                    }
+                    std::mem::swap(&mut before, &mut keys);
+                }
+            }
         }
-    }
-}
-
-/// Small numbers: a byte each mostly; a longer column that is the same throughout says so.
-fn write_small(values: &[u32], out: &mut Vec<u8>) {
-    let mut rest = values;
-    if values.len() >= LONG_COLUMN {
-        let is_same = values.iter().all(|value| *value == values[0]);
-        out.push(u8::from(is_same));
-        if is_same {
-            rest = &values[..1];
+        for new in &column.scalars {
+            new.view(text).write(out);
         }
-    }
-    for &value in rest {
-        varint::write(u64::from(value), out);
+        self.added.slots += column.new_keys.len();
+        let is_too_much = self.added.slots > COLUMNAR_SLOTS_MAX
+            || self.added.variants > COLUMNAR_VARIANTS_MAX
+            || self.added.listed_keys > COLUMNAR_KEYS_MAX;
+        if is_too_much { Err(Refused::Keys) } else { Ok(()) }
     }
 }

@@ -33,6 +33,9 @@ pub(super) const DIGITS_MAX: u8 = 18;
 /// The most digits of a second: years up to 9999 fit.
 pub(super) const FRACTION_MAX: u8 = 7;
 
+/// Room for the text of any integer in any form.
+pub(super) const FORM_BYTES: usize = 40;
+
 const POWERS: [i64; 19] = {
     let mut powers = [1i64; 19];
     let mut at = 1;
@@ -114,25 +117,23 @@ impl Form {
         }
     }
 
-    /// Appends the text of an integer. Integers that no text of this form has give some text, so
-    /// that hostile input is harmless: at most 40 bytes.
-    #[inline]
-    pub(super) fn write(self, value: i64, out: &mut Vec<u8>) {
+    /// Writes the text of an integer, and returns how many bytes it has. Integers that no text of
+    /// this form has give some text, so that hostile input is harmless.
+    #[inline(always)]
+    pub(super) fn write(self, value: i64, to: &mut [u8; FORM_BYTES]) -> usize {
         match self {
-            Form::Integer => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
-            Form::Decimal(scale) => decimal(value, scale, scale, out),
-            Form::Trimmed(scale) => {
-                let kept = significant(value, scale);
-                decimal(value, scale, kept, out);
+            Form::Integer => {
+                to[0] = b'-';
+                let sign = usize::from(value < 0);
+                sign + padded(value.unsigned_abs(), 1, to, sign)
             }
-            Form::TrimmedPoint(scale) => {
-                let kept = significant(value, scale).max(1);
-                decimal(value, scale, kept, out);
-            }
-            Form::Digits(width) => padded(value.unsigned_abs(), width, out),
-            Form::Date => calendar::write_date(value, out),
+            Form::Decimal(scale) => decimal(value, scale, scale, to),
+            Form::Trimmed(scale) => decimal(value, scale, 0, to),
+            Form::TrimmedPoint(scale) => decimal(value, scale, 1, to),
+            Form::Digits(width) => padded(value.unsigned_abs(), width, to, 0),
+            Form::Date => calendar::write_date(value, to),
             Form::Time { separator, fraction } => {
-                calendar::write_time(value, separator, fraction, out);
+                calendar::write_time(value, separator, fraction, to)
             }
         }
     }
@@ -183,6 +184,18 @@ impl Number {
         is_plain.then_some(Number { mantissa, scale: scale as u8 })
     }
 
+    /// As an integer of a form of numbers with a point, or without.
+    #[inline(always)]
+    pub(super) fn in_form(self, form: Form) -> Option<i64> {
+        match form {
+            Form::Integer => Some(self.mantissa).filter(|_| self.scale == 0),
+            Form::Decimal(scale) => Some(self.mantissa).filter(|_| self.scale == scale),
+            Form::Trimmed(scale) => self.trimmed(scale),
+            Form::TrimmedPoint(scale) => self.trimmed_point(scale),
+            Form::Digits(_) | Form::Date | Form::Time { .. } => None,
+        }
+    }
+
     /// As an integer of the form that trims zeros and the point.
     #[inline]
     pub(super) fn trimmed(self, scale: u8) -> Option<i64> {
@@ -221,43 +234,81 @@ pub(super) fn digits(text: &[u8]) -> Option<i64> {
     Some(value)
 }
 
-/// How many digits after the point are left without the trailing zeros.
-#[inline]
-fn significant(value: i64, scale: u8) -> u8 {
+/// Writes `value / 10^scale` with all digits after the point but trailing zeros, of which some are
+/// written too: so that there are at least `kept_min`.
+#[inline(always)]
+fn decimal(value: i64, scale: u8, kept_min: u8, to: &mut [u8; FORM_BYTES]) -> usize {
+    to[0] = b'-';
+    let sign = usize::from(value < 0);
+    let scale = usize::from(scale.min(DIGITS_MAX));
+    // One byte further on than the digits before the point will stand.
+    let digits = padded(value.unsigned_abs(), scale as u8 + 1, to, sign + 1);
+    let whole = digits - scale;
+    to.copy_within(sign + 1..sign + 1 + whole, sign);
+    let point = sign + whole;
+    to[point] = b'.';
+    let mut end = point + 1 + scale;
+    let kept_min = point + 1 + usize::from(kept_min);
+    while end > kept_min && to[end - 1] == b'0' {
+        end -= 1;
+    }
+    if end == point + 1 { point } else { end }
+}
+
+/// The digits of the numbers below a hundred.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut at = 0;
+    while at < 100 {
+        pairs[at] = [b'0' + (at / 10) as u8, b'0' + (at % 10) as u8];
+        at += 1;
+    }
+    pairs
+};
+
+/// The two digits of a number below a hundred.
+#[inline(always)]
+pub(super) fn pair(value: u32) -> [u8; 2] {
+    PAIRS[value as usize % 100]
+}
+
+/// How many digits a number has.
+#[inline(always)]
+fn digit_count(value: u64) -> usize {
+    let bits = 64 - (value | 1).leading_zeros();
+    // 1233 / 4096 is about the logarithm of 2; what it rounds down is one power of ten at most.
+    let least = (bits as usize * 1233) >> 12;
+    least + usize::from(value >= FROM[least])
+}
+
+/// From which number on there is one digit more than so many.
+const FROM: [u64; 20] = {
+    let mut from = [0; 20];
+    let mut at = 1;
+    while at < 20 {
+        from[at] = 10u64.pow(at as u32);
+        at += 1;
+    }
+    from
+};
+
+/// Writes a number from a place on, with leading zeros up to a width, and returns how many digits
+/// it has.
+#[inline(always)]
+pub(super) fn padded(value: u64, width: u8, to: &mut [u8; FORM_BYTES], at: usize) -> usize {
+    let width = usize::from(width);
+    let count = digit_count(value).max(width);
+    let Some(mut to) = to.get_mut(at..at + count) else { return 0 };
     let mut value = value;
-    let mut kept = scale;
-    while kept > 0 && value % 10 == 0 {
-        value /= 10;
-        kept -= 1;
+    while let [rest @ .., high, low] = to {
+        [*high, *low] = pair((value % 100) as u32);
+        value /= 100;
+        to = rest;
     }
-    kept
-}
-
-/// Appends `value / 10^scale` with its first `kept` digits after the point.
-#[inline]
-fn decimal(value: i64, scale: u8, kept: u8, out: &mut Vec<u8>) {
-    let power = POWERS[usize::from(scale)].unsigned_abs();
-    let absolute = value.unsigned_abs();
-    if value < 0 {
-        out.push(b'-');
+    if let [last] = to {
+        *last = b'0' + (value % 10) as u8;
     }
-    out.extend_from_slice(itoa::Buffer::new().format(absolute / power).as_bytes());
-    if kept > 0 {
-        out.push(b'.');
-        let dropped = POWERS[usize::from(scale - kept)].unsigned_abs();
-        padded(absolute % power / dropped, kept, out);
-    }
-}
-
-/// Appends a number with leading zeros up to a width.
-#[inline]
-pub(super) fn padded(value: u64, width: u8, out: &mut Vec<u8>) {
-    let mut buffer = itoa::Buffer::new();
-    let text = buffer.format(value).as_bytes();
-    for _ in text.len()..usize::from(width) {
-        out.push(b'0');
-    }
-    out.extend_from_slice(text);
+    count
 }
 
 #[cfg(test)]
@@ -325,9 +376,9 @@ mod tests {
         for form in all() {
             for text in texts {
                 if let Some(value) = form.parse(text.as_bytes()) {
-                    let mut out = Vec::new();
-                    form.write(value, &mut out);
-                    assert_eq!(std::str::from_utf8(&out), Ok(text), "{form:?}");
+                    let mut to = [0; FORM_BYTES];
+                    let bytes = form.write(value, &mut to);
+                    assert_eq!(std::str::from_utf8(&to[..bytes]), Ok(text), "{form:?}");
                     read += 1;
                 }
             }
@@ -354,12 +405,28 @@ mod tests {
     }
 
     #[test]
-    fn any_integer_is_written_in_few_bytes() {
-        for form in all() {
-            for value in [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX] {
-                let mut out = Vec::new();
-                form.write(value, &mut out);
-                assert!(out.len() <= 40, "{form:?} {value}");
+    fn any_integer_has_the_digits_that_the_library_gives_it() {
+        let mut values = vec![i64::MIN, i64::MAX, 0];
+        values.extend((0..63).flat_map(|bit| [1i64 << bit, (1 << bit) - 1, -(1 << bit)]));
+        values.extend((0..19).flat_map(|power| [POWERS[power], POWERS[power] - 1]));
+        let text = |form: Form, value: i64| {
+            let mut to = [0; FORM_BYTES];
+            let bytes = form.write(value, &mut to);
+            String::from_utf8(to[..bytes].to_vec()).unwrap()
+        };
+        for value in values {
+            assert_eq!(text(Form::Integer, value), value.to_string());
+            for scale in 1..=DIGITS_MAX {
+                let power = 10u64.pow(scale.into());
+                let (whole, part) = (value.unsigned_abs() / power, value.unsigned_abs() % power);
+                let sign = if value < 0 { "-" } else { "" };
+                let width = usize::from(scale);
+                let full = format!("{sign}{whole}.{part:0width$}");
+                assert_eq!(text(Form::Decimal(scale), value), full);
+                let trimmed = full.trim_end_matches('0').trim_end_matches('.');
+                assert_eq!(text(Form::Trimmed(scale), value), trimmed);
+                let digits = format!("{:0width$}", value.unsigned_abs());
+                assert_eq!(text(Form::Digits(scale), value), digits);
             }
         }
     }

@@ -5,11 +5,11 @@
 //! places before, or in as many bytes as the largest needs, the first bytes of all first.
 
 use super::cursor::Cursor;
-use super::{Corrupt, LONG_COLUMN, varint};
+use super::{Corrupt, LONG_COLUMN, varint, ways};
 
 /// The way of a long column. Numbers are part of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     /// The difference to the base, as a signed variable-length number.
     Plain,
     /// The difference to the value so many places before, 1 to 4.
@@ -21,10 +21,10 @@ enum Way {
 }
 
 /// The most different values of a table: places are bytes.
-const TABLE_MAX: usize = 256;
+pub(super) const TABLE_MAX: usize = 256;
 
 /// How far apart values may stand whose difference is told: pairs and triples of an array.
-const STRIDE_MAX: usize = 4;
+pub(super) const STRIDE_MAX: usize = 4;
 
 impl Way {
     fn code(self) -> u8 {
@@ -57,7 +57,7 @@ pub(super) fn write(values: &[i64], base: i64, is_time: bool, out: &mut Vec<u8>)
         }
         return;
     }
-    let way = best_way(values, base);
+    let (way, table) = ways::best(values, base);
     out.push(way.code());
     match way {
         Way::Plain => {
@@ -80,37 +80,16 @@ pub(super) fn write(values: &[i64], base: i64, is_time: bool, out: &mut Vec<u8>)
             }
         }
         Way::Table => {
-            let table = different(values).unwrap_or_default();
-            out.push((table.len() - 1) as u8);
+            let (different, places) = table.unwrap_or_default();
+            out.push(different.len().saturating_sub(1) as u8);
             let mut last = base;
-            for &value in &table {
+            for value in different {
                 varint::write(varint::zigzag(value.wrapping_sub(last)), out);
                 last = value;
             }
-            let place = |value| table.binary_search(value).unwrap_or_default() as u8;
-            out.extend(values.iter().map(place));
+            out.extend_from_slice(&places);
         }
     }
-}
-
-/// The different values in rising order, if they are few.
-fn different(values: &[i64]) -> Option<Vec<i64>> {
-    let mut table: Vec<i64> = Vec::new();
-    // Values come in runs often enough that the last one is asked first.
-    let mut last = None;
-    for &value in values {
-        if last == Some(value) {
-            continue;
-        }
-        last = Some(value);
-        if let Err(place) = table.binary_search(&value) {
-            if table.len() == TABLE_MAX {
-                return None;
-            }
-            table.insert(place, value);
-        }
-    }
-    Some(table)
 }
 
 /// Reads a column of so many integers.
@@ -171,89 +150,6 @@ pub(super) fn read(
         }
     }
     Ok(())
-}
-
-/// So many values tell which way costs least.
-const SAMPLE: usize = 512;
-
-/// Shorter columns are told by the bits of their numbers, longer ones by the frequencies of their
-/// bytes, which takes longer and is right more often.
-const FREQUENCY_VALUES: usize = 64;
-
-/// Numbers of fewer bits each are not worth planes, whose bytes stand far apart.
-const PLANE_BITS_MIN: u64 = 14;
-
-/// What a value of a table costs beside its places.
-const TABLE_VALUE_BITS: u64 = 12;
-
-/// The way that is likely to cost least after compression.
-fn best_way(values: &[i64], base: i64) -> Way {
-    let sample = &values[..values.len().min(SAMPLE)];
-    let mut best =
-        (cost(sample.iter().map(|value| value.wrapping_sub(base)), sample.len()), Way::Plain);
-    for stride in 1..=STRIDE_MAX.min(sample.len()) {
-        let (first, rest) = sample.split_at(stride);
-        let first = first.iter().map(|value| value.wrapping_sub(base));
-        let rest = rest.iter().zip(sample).map(|(value, before)| value.wrapping_sub(*before));
-        let bits = cost(first.chain(rest), sample.len());
-        if bits < best.0 {
-            best = (bits, Way::Stride(stride as u8));
-        }
-    }
-    if values.len() >= FREQUENCY_VALUES
-        && let Some(table) = different(values)
-        && table.len() * 2 < values.len()
-    {
-        let place = |value| table.binary_search(value).unwrap_or_default() as u8;
-        // All of the table has to be paid by the sample's share of the column.
-        let of_table = TABLE_VALUE_BITS * (table.len() * sample.len() / values.len()) as u64;
-        let bits = entropy(sample.iter().map(place)) + of_table;
-        if bits < best.0 {
-            best = (bits, Way::Table);
-        }
-    }
-    if best.0 < PLANE_BITS_MIN * sample.len() as u64 {
-        return best.1;
-    }
-    let least = values.iter().copied().min().unwrap_or_default();
-    let largest = values.iter().copied().max().unwrap_or_default();
-    let range_bits = u64::from(64 - (largest.wrapping_sub(least) as u64).leading_zeros()).max(1);
-    let width = range_bits.div_ceil(8) as u8;
-    if range_bits * (sample.len() as u64) < best.0 { Way::Planes(width) } else { best.1 }
-}
-
-/// About how many bits these differences take after compression.
-fn cost(differences: impl Iterator<Item = i64>, count: usize) -> u64 {
-    if count < FREQUENCY_VALUES {
-        return differences.map(number_bits).sum();
-    }
-    let mut bytes = Vec::with_capacity(3 * count);
-    for difference in differences {
-        varint::write(varint::zigzag(difference), &mut bytes);
-    }
-    entropy(bytes.into_iter())
-}
-
-/// About how many bits a number takes: none for 0, which mostly repeats.
-#[inline]
-fn number_bits(value: i64) -> u64 {
-    match varint::zigzag(value) {
-        0 => 0,
-        value => u64::from(65 - value.leading_zeros()),
-    }
-}
-
-/// The bits of bytes under their own frequencies.
-fn entropy(bytes: impl Iterator<Item = u8>) -> u64 {
-    let mut counts = [0u32; 256];
-    let mut total = 0u32;
-    for byte in bytes {
-        counts[usize::from(byte)] += 1;
-        total += 1;
-    }
-    let bits =
-        |count: u32| if count < 2 { 0.0 } else { f64::from(count) * f64::from(count).log2() };
-    (bits(total) - counts.into_iter().map(bits).sum::<f64>()) as u64
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use std::mem;
 
 use super::Corrupt;
 use super::choose::{self, common_form};
+use super::columns::{Columns, Token};
 use super::form::{Form, Number};
 use super::model::{Affixes, Model, Slot, SlotId, TUPLE_MAX, Variant};
-use super::walk::{Columns, Token};
 use crate::limits::COLUMNAR_VARIANTS_MAX;
 
 /// Fewer different texts than this become constants of one slot.

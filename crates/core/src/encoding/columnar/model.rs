@@ -8,7 +8,8 @@
 
 use super::cursor::Cursor;
 use super::form::Form;
-use super::{Corrupt, TERMINATOR, varint};
+use super::view::{View, write_text, write_tuple};
+use super::{Corrupt, varint};
 use crate::limits::{
     COLUMNAR_DEPTH_MAX, COLUMNAR_KEYS_MAX, COLUMNAR_SLOTS_MAX, COLUMNAR_VARIANTS_MAX,
 };
@@ -40,16 +41,18 @@ pub(super) enum Variant {
 }
 
 impl Variant {
-    /// What it holds beside itself, in bytes.
-    fn memory_bytes(&self) -> usize {
-        match self {
-            Variant::Constant(text) => text.len(),
-            Variant::Text(affixes) | Variant::Number(affixes, ..) | Variant::Bytes(affixes, _) => {
-                affixes.prefix.len() + affixes.suffix.len()
+    /// The variant, if scalars have it.
+    #[inline(always)]
+    pub(super) fn view(&self) -> Option<View<'_>> {
+        Some(match self {
+            Variant::Constant(text) => View::Constant(text),
+            Variant::Text(around) => View::Text(&around.prefix, &around.suffix),
+            Variant::Number(around, form, base) => {
+                View::Number(&around.prefix, &around.suffix, *form, *base)
             }
-            Variant::Object(keys) => keys.len() * size_of::<u32>(),
-            Variant::Array | Variant::Tuple(_) => 0,
-        }
+            Variant::Bytes(around, hex) => View::Bytes(&around.prefix, &around.suffix, *hex),
+            Variant::Object(_) | Variant::Array | Variant::Tuple(_) => return None,
+        })
     }
 }
 
@@ -116,24 +119,24 @@ pub(super) struct Slot {
     pub(super) positions: Vec<SlotId>,
     /// The lengths of its tuples and their variants, which are few where the variants are many.
     pub(super) tuples: Vec<(u32, u32)>,
-    /// The variants that have a column of their own or values below them, in rising order: few,
-    /// where constants are many.
-    pub(super) active: Vec<u32>,
-    /// The first variant that is a text, and that of the arrays.
-    first_text: Option<u32>,
+    /// The variant of the arrays.
     array: Option<u32>,
     pub(super) depth: u32,
 }
 
 impl Slot {
-    /// Whether some values are texts.
-    pub(super) fn has_text(&self) -> bool {
-        self.first_text.is_some()
-    }
-
     /// The variant of the arrays.
     pub(super) fn array(&self) -> Option<u32> {
         self.array
+    }
+
+    /// The slots of the keys of the last key list.
+    pub(super) fn last_keys(&self) -> impl Iterator<Item = SlotId> + '_ {
+        let last = self.variants.iter().rev().find_map(|variant| match variant {
+            Variant::Object(keys) => Some(keys),
+            _ => None,
+        });
+        last.into_iter().flatten().map(|key| self.children[*key as usize].slot)
     }
 
     /// The variant of the tuples of this length.
@@ -238,39 +241,15 @@ impl Model {
             content.positions.retain(|&position| (position as usize) < slots);
             let is_kept = |variant: &u32| (*variant as usize) < variants;
             content.tuples.retain(|(_, variant)| is_kept(variant));
-            content.active.retain(is_kept);
-            content.first_text = content.first_text.filter(is_kept);
             content.array = content.array.filter(is_kept);
         }
         self.variants = self.base_variants;
         self.listed_keys = self.base_listed_keys;
     }
 
-    /// What it holds, in bytes.
-    pub(super) fn memory_bytes(&self) -> usize {
-        let of_slot = |slot: &Slot| {
-            slot.variants.capacity() * size_of::<Variant>()
-                + slot.variants.iter().map(Variant::memory_bytes).sum::<usize>()
-                + slot.children.capacity() * size_of::<Child>()
-                + slot.children.iter().map(|child| child.label.len()).sum::<usize>()
-                + slot.positions.capacity() * size_of::<SlotId>()
-                + slot.tuples.capacity() * size_of::<(u32, u32)>()
-                + slot.active.capacity() * size_of::<u32>()
-        };
-        self.slots.capacity() * size_of::<Slot>()
-            + self.slots.iter().map(of_slot).sum::<usize>()
-            + self.base.capacity() * size_of::<(usize, usize)>()
-            + self.touched.capacity() * size_of::<SlotId>()
-    }
-
-    /// The slots of the base.
-    pub(super) fn base_slots(&self) -> usize {
-        self.base.len()
-    }
-
-    /// The variants and keys of a slot in the base; none for a new one.
-    pub(super) fn base_of(&self, slot: SlotId) -> (usize, usize) {
-        self.base.get(slot as usize).copied().unwrap_or_default()
+    /// Keys of the lists of all objects together.
+    pub(super) fn listed_keys(&self) -> usize {
+        self.listed_keys
     }
 
     fn touch(&mut self, slot: SlotId) {
@@ -343,11 +322,6 @@ impl Model {
         self.variants += 1;
         let content = &mut self.slots[slot as usize];
         let number = content.variants.len() as u32;
-        match variant {
-            Variant::Constant(_) => {}
-            Variant::Text(_) => content.first_text = content.first_text.or(Some(number)),
-            _ => content.active.push(number),
-        }
         if variant == Variant::Array {
             content.array = Some(number);
         }
@@ -526,74 +500,28 @@ fn write_variant(
     before: &[u32],
     out: &mut Vec<u8>,
 ) {
-    let text = |text: &[u8], out: &mut Vec<u8>| {
-        out.extend_from_slice(text);
-        out.push(TERMINATOR);
-    };
-    match variant {
-        Variant::Constant(constant) => match &**constant {
-            b"true" => out.push(code::TRUE),
-            b"false" => out.push(code::FALSE),
-            b"null" => out.push(code::NULL),
-            [b'"', inner @ .., b'"'] => {
-                out.push(code::STRING_CONSTANT);
-                text(inner, out);
-            }
-            constant => {
-                out.push(code::CONSTANT);
-                text(constant, out);
-            }
-        },
-        Variant::Text(affixes) if *affixes == Affixes::quotes() => out.push(code::STRING),
-        Variant::Text(affixes) if *affixes == Affixes::bare() => out.push(code::BARE),
-        Variant::Text(affixes) => {
-            out.push(code::AFFIXED_TEXT);
-            text(&affixes.prefix, out);
-            text(&affixes.suffix, out);
+    let Variant::Object(keys) = variant else { return write_without_keys(variant, out) };
+    out.push(code::OBJECT);
+    let same = keys.iter().zip(before).take_while(|(a, b)| a == b).count();
+    varint::write(same as u64, out);
+    varint::write((keys.len() - same) as u64, out);
+    for &key in &keys[same..] {
+        // Keys are new in the order of their numbers.
+        if key as usize == *children {
+            *children += 1;
+            varint::write(0, out);
+            write_text(slot.children[key as usize].key(), out);
+        } else {
+            varint::write(u64::from(key) + 1, out);
         }
-        Variant::Number(affixes, form, base) => {
-            if *affixes == Affixes::bare() {
-                out.push(code::NUMBER);
-            } else if *affixes == Affixes::quotes() {
-                out.push(code::QUOTED_NUMBER);
-            } else {
-                out.push(code::AFFIXED_NUMBER);
-                text(&affixes.prefix, out);
-                text(&affixes.suffix, out);
-            }
-            out.push(form.code());
-            varint::write(varint::zigzag(*base), out);
-        }
-        Variant::Bytes(affixes, hex) => {
-            if hex.is_uuid {
-                out.push(code::UUID);
-            } else {
-                out.extend([code::HEX, hex.bytes]);
-            }
-            out.push(u8::from(hex.is_upper));
-            text(&affixes.prefix, out);
-            text(&affixes.suffix, out);
-        }
-        Variant::Array => out.push(code::ARRAY),
-        Variant::Tuple(length) => {
-            out.push(code::TUPLE);
-            varint::write(u64::from(*length), out);
-        }
-        Variant::Object(keys) => {
-            out.push(code::OBJECT);
-            let same = keys.iter().zip(before).take_while(|(a, b)| a == b).count();
-            varint::write(same as u64, out);
-            varint::write((keys.len() - same) as u64, out);
-            for &key in &keys[same..] {
-                // Keys are new in the order of their numbers.
-                if key as usize == *children {
-                    *children += 1;
-                    varint::write(0, out);
-                    text(slot.children[key as usize].key(), out);
-                } else {
-                    varint::write(u64::from(key) + 1, out);
-                }
-            }
-        }
+    }
+}
+
+/// Appends a variant that is no object.
+fn write_without_keys(variant: &Variant, out: &mut Vec<u8>) {
+    match (variant, variant.view()) {
+        (_, Some(view)) => view.write(out),
+        (Variant::Tuple(length), _) => write_tuple(*length, out),
+        _ => out.push(code::ARRAY),
     }
 }

@@ -2,7 +2,6 @@
 //! as it was.
 
 use super::Corrupt;
-use crate::json::structure::HAS_ESCAPE;
 
 /// How a payload is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,7 +30,7 @@ pub(super) enum Indent {
 impl Indent {
     const ALL: [Indent; 4] = [Indent::OneLine, Indent::Two, Indent::Four, Indent::Tab];
 
-    fn unit(self) -> &'static [u8] {
+    pub(super) fn unit(self) -> &'static [u8] {
         match self {
             Indent::OneLine => b"",
             Indent::Two => b"  ",
@@ -71,14 +70,9 @@ impl Style {
         !self.colon_space && !self.comma_space && self.indent == Indent::OneLine
     }
 
-    /// The style that the first colon, the first comma and the end of a text suggest; whether all
-    /// of it is of that style is seen on the way. `index` is where something structures the text.
-    pub(super) fn guess(text: &[u8], index: &[u32]) -> Style {
-        let first = |byte: u8| {
-            let mut offsets = index.iter().map(|&entry| (entry & !HAS_ESCAPE) as usize);
-            let found = offsets.find(|&offset| text.get(offset) == Some(&byte))?;
-            text.get(found + 1).copied()
-        };
+    /// The style that the beginning and the end of a text suggest, without what follows colons and
+    /// commas; whether all of it is of that style is seen on the way.
+    pub(super) fn of_ends(text: &[u8]) -> Style {
         let indent = match text {
             [b'{' | b'[', b'\n', rest @ ..] => {
                 let is_indented = |indent: &Indent| rest.starts_with(indent.unit());
@@ -91,25 +85,15 @@ impl Style {
             _ => Indent::OneLine,
         };
         Style {
-            colon_space: first(b':') == Some(b' '),
-            comma_space: first(b',') == Some(b' '),
+            colon_space: false,
+            comma_space: false,
             indent,
             final_newline: text.last() == Some(&b'\n'),
         }
     }
 
-    /// Appends what stands before the first member or element of something at this depth, and
+    /// How many bytes stand before the first member or element of something at this depth, and
     /// before its closing bracket with one depth less.
-    pub(super) fn write_line(self, depth: usize, out: &mut Vec<u8>) {
-        if self.indent != Indent::OneLine {
-            out.push(b'\n');
-            for _ in 0..depth {
-                out.extend_from_slice(self.indent.unit());
-            }
-        }
-    }
-
-    /// The bytes of that.
     pub(super) fn line_bytes(self, depth: usize) -> usize {
         if self.indent == Indent::OneLine { 0 } else { 1 + depth * self.indent.unit().len() }
     }
@@ -125,19 +109,5 @@ impl Style {
                 && rest.len() == depth * unit.len()
                 && rest.chunks(unit.len()).all(|c| c == unit)
         })
-    }
-
-    /// Whether the white space after a colon is right.
-    pub(super) fn is_after_colon(self, space: &[u8]) -> bool {
-        if self.colon_space { space == b" " } else { space.is_empty() }
-    }
-
-    /// Whether the white space after a comma is right.
-    pub(super) fn is_after_comma(self, space: &[u8], depth: usize) -> bool {
-        match (self.indent, self.comma_space) {
-            (Indent::OneLine, false) => space.is_empty(),
-            (Indent::OneLine, true) => space == b" ",
-            _ => self.is_line(space, depth),
-        }
     }
 }

@@ -421,9 +421,9 @@ fn value() -> impl Strategy<Value = String> {
         "[a-z0-9 :/.\u{e9}-]{0,20}".prop_map(|text| format!("\"{text}\"")),
         "[0-9a-f]{8}".prop_map(|text| format!("\"{text}\"")),
         (0i64..4_000_000_000).prop_map(|seconds| {
-            let mut out = Vec::new();
-            super::calendar::write_time(seconds, b'T', 0, &mut out);
-            format!("\"{}Z\"", String::from_utf8(out).unwrap())
+            let mut to = [0; super::form::FORM_BYTES];
+            let bytes = super::calendar::write_time(seconds, b'T', 0, &mut to);
+            format!("\"{}Z\"", std::str::from_utf8(&to[..bytes]).unwrap())
         }),
     ];
     scalar.prop_recursive(5, 200, 12, |inner| {

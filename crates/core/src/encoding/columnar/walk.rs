@@ -1,51 +1,108 @@
 //! From JSON text to columns: every value is noted under its slot, as a range of the text.
 //!
-//! No document is built. The kernel of the SIMD parser lists what structures the text, and one walk
-//! over that list follows the model: objects of a slot mostly have the keys of the object before,
-//! so that a key is compared with the one that is expected and looked up only where it is another.
-
-use std::collections::HashMap;
+//! One pass over the bytes, without a document and without an index. The objects of a slot mostly
+//! have the keys of the object before, so that a whole key is compared with the one that is
+//! expected, quotes and colon included, and looked up only where it is another.
 
 use super::Refused;
-use super::model::{Model, SlotId, TUPLE_MAX, Variant};
-use super::style::Style;
-use crate::json::structure::{self, HAS_ESCAPE};
-use crate::limits::COLUMNAR_DEPTH_MAX;
+use super::form::{self, Number};
+use super::model::{Model, SlotId, TUPLE_MAX};
+use super::scan;
+use super::style::{Indent, Style};
+use super::tree::{NONE, Tree};
+use crate::limits::{COLUMNAR_DEPTH_MAX, COLUMNAR_KEYS_MAX, COLUMNAR_SLOTS_MAX};
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A string: its range in the text, quotes included.
+    String,
+    /// `true`, `false` or `null`.
+    Literal,
+    /// A number that an integer says exactly, with so many digits after the point.
+    Number(u8),
+    /// A number that can only be told as text.
+    OtherNumber,
+    /// An object; `start` is the state of its keys.
+    Object,
+    /// An array; `start` is how many elements it has.
+    Array,
+    /// The same, whose elements each have a slot of their own.
+    Tuple,
+}
 
 /// One value of a slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token {
-    /// A string, number or literal: its range in the text, quotes included.
-    Scalar(u32, u32),
-    /// An object of this variant.
-    Object(u32),
-    /// An array with so many elements.
-    Array(u32),
-    /// A tuple of this variant.
-    Tuple(u32),
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    slot: SlotId,
+    pub(super) kind: Kind,
+    /// The digits of a number.
+    pub(super) mantissa: i64,
+}
+
+impl Token {
+    /// A string that stands in no slot.
+    pub(super) fn string(start: u32, end: u32) -> Token {
+        Token { start, end, slot: NONE, kind: Kind::String, mantissa: 0 }
+    }
+
+    /// The text of a scalar.
+    #[inline(always)]
+    pub(super) fn text(self, text: &[u8]) -> &[u8] {
+        &text[self.start as usize..self.end as usize]
+    }
+
+    /// A number that an integer says exactly.
+    #[inline(always)]
+    pub(super) fn number(self) -> Option<Number> {
+        match self.kind {
+            Kind::Number(scale) => Some(Number { mantissa: self.mantissa, scale }),
+            _ => None,
+        }
+    }
+}
+
+/// The values of a slot.
+#[derive(Debug, Clone, Copy, Default)]
+struct Head {
+    /// For which payload this holds.
+    round: u32,
+    /// Where the first of them stands, how many they are, and how many are put in order.
+    first: u32,
+    count: u32,
+    ordered: u32,
 }
 
 /// An array or object that is not closed yet.
+#[derive(Debug, Clone, Copy)]
 struct Open {
     slot: SlotId,
-    kind: Kind,
-    /// Elements so far.
+    container: Container,
+    /// Elements that are complete.
     length: u32,
-    /// The variant whose keys are expected, and the place of the next of them.
-    expected: u32,
-    place: u32,
-    /// Where its keys begin in the list of all open objects.
-    keys_start: u32,
-    /// Whether every key so far was the expected one.
-    is_expected: bool,
+    /// Where the first element of an array stands, and whether it is a string.
+    first: u32,
+    is_string: bool,
+    /// Whether an array was looked at for strings among other scalars.
+    is_checked: bool,
+}
+
+impl Open {
+    fn new(slot: SlotId, first: usize, is_string: bool) -> Open {
+        let (container, first) = (Container::Array(NONE), first as u32);
+        Open { slot, container, length: 0, first, is_string, is_checked: false }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Object,
+enum Container {
+    /// The state of the keys so far.
+    Object(u32),
     /// The slot of the elements.
     Array(SlotId),
-    /// The variant.
+    /// How many elements it has.
     Tuple(u32),
 }
 
@@ -55,474 +112,451 @@ const PAIR_MAX: u32 = 4;
 /// An array of more scalars is no tuple.
 const SCALARS_AHEAD_MAX: u32 = TUPLE_MAX as u32;
 
-/// No variant.
-const NO_VARIANT: u32 = u32::MAX;
-
 /// What the walk found, and the memory that it reuses.
 #[derive(Default)]
-pub(super) struct Columns {
-    index: Vec<u32>,
-    /// The values of each slot, in the order of the text.
-    pub(super) tokens: Vec<Vec<Token>>,
-    /// The variant that the last object of each slot had.
-    last_object: Vec<u32>,
-    /// The slots that have values.
-    pub(super) reached: Vec<SlotId>,
-    /// The keys of the objects that are open.
-    keys: Vec<u32>,
+pub(super) struct Walk {
+    /// All values: in the order of the text while it is walked, then slot by slot.
+    tokens: Vec<Token>,
+    ordered: Vec<Token>,
+    heads: Vec<Head>,
+    pub(super) round: u32,
+    /// A payload may make the tree so large.
+    states_max: usize,
+    slots_max: usize,
     stack: Vec<Open>,
-    /// Keys by slot, and key lists by slot, of the whole model.
-    children: HashMap<(SlotId, Box<[u8]>), u32, Hasher>,
-    objects: HashMap<(SlotId, Box<[u32]>), u32, Hasher>,
-    /// What was added to the two maps for this payload.
-    new_children: Vec<(SlotId, Box<[u8]>)>,
-    new_objects: Vec<(SlotId, Box<[u32]>)>,
+    /// The lengths of tuples that a payload added to each slot, a bit each, and which payload.
+    tuples: Vec<(u32, u64)>,
+    /// The slots that have values, in the order in which they got the first.
+    pub(super) reached: Vec<SlotId>,
 }
 
-/// Seeded at random in each process, so that nobody can send keys that collide.
-type Hasher = foldhash::fast::RandomState;
-
-impl Columns {
-    /// Columns that know the keys of a model.
-    pub(super) fn new(model: &Model) -> Columns {
-        let mut columns = Columns::default();
-        for (slot, content) in model.slots.iter().enumerate() {
-            for (number, child) in content.children.iter().enumerate() {
-                columns.children.insert((slot as SlotId, child.key().into()), number as u32);
-            }
-            for (number, variant) in content.variants.iter().enumerate() {
-                if let Variant::Object(keys) = variant {
-                    columns.objects.insert((slot as SlotId, keys.clone()), number as u32);
-                }
-            }
-        }
-        columns
+impl Walk {
+    /// Whether a slot has values.
+    #[inline(always)]
+    pub(super) fn is_reached(&self, slot: SlotId) -> bool {
+        self.heads.get(slot as usize).is_some_and(|head| head.round == self.round)
     }
 
-    /// Forgets the values of a payload.
-    pub(super) fn forget_tokens(&mut self) {
-        for slot in self.reached.drain(..) {
-            self.tokens[slot as usize].clear();
-            self.last_object[slot as usize] = NO_VARIANT;
-        }
+    /// The values of a slot, in the order of the text.
+    #[inline(always)]
+    pub(super) fn values(&self, slot: SlotId) -> &[Token] {
+        let head = self.heads.get(slot as usize).filter(|head| head.round == self.round);
+        let range = head.map(|head| head.first as usize..(head.first + head.count) as usize);
+        range.and_then(|range| self.tokens.get(range)).unwrap_or_default()
     }
 
-    /// Keeps what the payload added to the model.
-    pub(super) fn settle(&mut self) {
-        self.new_children.clear();
-        self.new_objects.clear();
-    }
-
-    /// Forgets the payload, and what it added to the model.
-    pub(super) fn clear(&mut self) {
-        self.forget_tokens();
-        for key in self.new_children.drain(..) {
-            self.children.remove(&key);
-        }
-        for key in self.new_objects.drain(..) {
-            self.objects.remove(&key);
-        }
-    }
-
-    fn note(&mut self, slot: SlotId, token: Token) {
+    #[inline(always)]
+    fn note(&mut self, slot: SlotId, kind: Kind, range: (usize, usize), mantissa: i64) {
+        let first = self.tokens.len() as u32;
+        let (start, end) = (range.0 as u32, range.1 as u32);
+        self.tokens.push(Token { start, end, slot, kind, mantissa });
         let at = slot as usize;
-        if at >= self.tokens.len() {
-            self.tokens.resize_with(at + 1, Vec::new);
-            self.last_object.resize(at + 1, NO_VARIANT);
+        if at >= self.heads.len() {
+            self.heads.resize(at + 1, Head::default());
         }
-        if self.tokens[at].is_empty() {
+        let head = &mut self.heads[at];
+        if head.round == self.round {
+            head.count += 1;
+        } else {
+            *head = Head { round: self.round, first, count: 1, ordered: 0 };
             self.reached.push(slot);
         }
-        self.tokens[at].push(token);
     }
 
-    /// Walks a text, and adds to the model what is new in it. Returns how it is laid out.
-    pub(super) fn walk(&mut self, text: &[u8], model: &mut Model) -> Result<Style, Refused> {
-        let mut index = std::mem::take(&mut self.index);
-        index.clear();
-        let found = structure::find(text, &mut index);
-        let style = Style::guess(text, &index);
-        let result = match found {
-            Ok(()) => Walk { text, index: &index, at: 0, style, columns: self, model }.run(),
-            Err(_) => Err(Refused::NotJson),
-        };
-        self.index = index;
+    /// Puts the values of each slot behind each other.
+    fn order(&mut self) {
+        // Where no slot has a second value each stands alone as it is.
+        if self.reached.len() == self.tokens.len() {
+            return;
+        }
+        let mut first = 0;
+        for &slot in &self.reached {
+            let head = &mut self.heads[slot as usize];
+            head.first = first;
+            first += head.count;
+        }
+        // All of it is written over.
+        self.ordered.clone_from(&self.tokens);
+        for token in &self.tokens {
+            let head = &mut self.heads[token.slot as usize];
+            if let Some(place) = self.ordered.get_mut((head.first + head.ordered) as usize) {
+                *place = *token;
+            }
+            head.ordered += 1;
+        }
+        std::mem::swap(&mut self.ordered, &mut self.tokens);
+    }
+
+    /// Walks a text, and adds to the tree what is new in it. Returns how it is laid out.
+    pub(super) fn walk(
+        &mut self,
+        text: &[u8],
+        model: &Model,
+        tree: &mut Tree,
+    ) -> Result<Style, Refused> {
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.heads.clear();
+            self.tuples.clear();
+            self.round = 1;
+        }
+        self.tokens.clear();
         self.stack.clear();
-        self.keys.clear();
-        result.map(|()| style)
-    }
-}
-
-struct Walk<'a> {
-    text: &'a [u8],
-    index: &'a [u32],
-    /// The place in the index.
-    at: usize,
-    style: Style,
-    columns: &'a mut Columns,
-    model: &'a mut Model,
-}
-
-impl Walk<'_> {
-    #[inline]
-    fn offset(&self) -> usize {
-        self.index.get(self.at).map_or(self.text.len(), |&entry| (entry & !HAS_ESCAPE) as usize)
-    }
-
-    #[inline]
-    fn byte(&self) -> u8 {
-        self.text.get(self.offset()).copied().unwrap_or(0)
-    }
-
-    /// The white space between an offset and the next entry of the index.
-    #[inline]
-    fn space(&self, from: usize) -> Result<&[u8], Refused> {
-        self.text.get(from..self.offset()).ok_or(Refused::NotJson)
-    }
-
-    #[inline]
-    fn no_space(&self, from: usize) -> Result<(), Refused> {
-        if self.offset() == from { Ok(()) } else { Err(Refused::Style) }
-    }
-
-    fn line(&self, from: usize, depth: usize) -> Result<(), Refused> {
-        let is_right = self.style.is_line(self.space(from)?, depth);
-        if is_right { Ok(()) } else { Err(Refused::Style) }
-    }
-
-    fn run(mut self) -> Result<(), Refused> {
-        self.no_space(0)?;
-        let mut slot = 0;
+        self.reached.clear();
+        // What is new in the tree is new in the payload.
+        self.states_max = tree.states.len() + COLUMNAR_KEYS_MAX;
+        self.slots_max = tree.nodes.len() + COLUMNAR_SLOTS_MAX;
+        let mut style = Style::of_ends(text);
+        let is_indented = style.indent != Indent::OneLine;
+        let (mut has_colon, mut has_comma) = (false, false);
+        let mut open = Open::new(NONE, 0, false);
+        let (mut slot, mut at): (SlotId, usize) = (0, 0);
         'value: loop {
-            let start = self.offset();
+            let start = at;
             let mut end;
-            match self.byte() {
+            match text.get(at).copied().unwrap_or(0) {
                 b'"' => {
-                    self.at += 1;
-                    end = self.offset() + 1;
-                    self.at += 1;
-                    self.columns.note(slot, Token::Scalar(start as u32, end as u32));
+                    end = scan::string_end(text, at + 1).ok_or(Refused::NotJson)? + 1;
+                    self.note(slot, Kind::String, (start, end), 0);
+                }
+                b'-' | b'0'..=b'9' => {
+                    let (kind, mantissa, after) = number(text, at).ok_or(Refused::NotJson)?;
+                    end = after;
+                    self.note(slot, kind, (start, end), mantissa);
                 }
                 bracket @ (b'{' | b'[') => {
-                    self.at += 1;
-                    end = start + 1;
-                    let close = if bracket == b'{' { b'}' } else { b']' };
-                    if self.byte() == close {
-                        self.no_space(end)?;
-                        self.at += 1;
-                        end += 1;
-                        self.empty(slot, bracket == b'{')?;
-                    } else {
-                        let depth = self.columns.stack.len() + 1;
-                        if depth > COLUMNAR_DEPTH_MAX {
-                            return Err(Refused::Depth);
+                    let is_object = bracket == b'{';
+                    let depth = self.stack.len() + 1;
+                    let is_empty = text.get(at + 1) == Some(&(bracket + 2));
+                    // There is nothing below an object without keys.
+                    if depth > COLUMNAR_DEPTH_MAX && !(is_object && is_empty) {
+                        return Err(Refused::Depth);
+                    }
+                    if !is_empty {
+                        at = after_line(text, style, at + 1, depth)?;
+                        self.stack.push(open);
+                        open = Open::new(slot, at, text.get(at) == Some(&b'"'));
+                        if is_object {
+                            let state = tree.empty(slot);
+                            open.container = Container::Object(state);
+                            if !has_colon {
+                                has_colon = true;
+                                style.colon_space = is_space_after_key(text, at);
+                            }
+                            at = self.key(text, tree, &mut open, &mut slot, style, at)?;
+                        } else if let Some(length) = self.tuple(text, at, model, slot) {
+                            open.container = Container::Tuple(length);
+                            slot = tree.positions(slot, length);
+                        } else {
+                            slot = tree.element(slot);
+                            open.container = Container::Array(slot);
                         }
-                        self.line(end, depth)?;
-                        slot = self.open(slot, bracket == b'{')?;
                         continue 'value;
+                    }
+                    end = at + 2;
+                    if is_object {
+                        let state = tree.empty(slot);
+                        self.note(slot, Kind::Object, (state as usize, 0), 0);
+                    } else {
+                        tree.element(slot);
+                        self.note(slot, Kind::Array, (0, 0), 0);
                     }
                 }
                 _ => {
-                    self.at += 1;
-                    end = self.scalar_end(start)?;
-                    self.columns.note(slot, Token::Scalar(start as u32, end as u32));
+                    end = literal(text, at).ok_or_else(|| refusal(text, at))?;
+                    self.note(slot, Kind::Literal, (start, end), 0);
                 }
             }
             // A value is complete, and `end` is the byte after it.
             loop {
-                let depth = self.columns.stack.len();
-                let Some(open) = self.columns.stack.last_mut() else {
-                    let rest = &self.text[end..];
-                    let is_right = match self.style.final_newline {
+                if self.stack.is_empty() {
+                    let rest = &text[end..];
+                    let is_right = match style.final_newline {
                         true => rest == b"\n",
                         false => rest.is_empty(),
                     };
-                    return if is_right { Ok(()) } else { Err(Refused::NotJson) };
-                };
+                    self.order();
+                    return if is_right { Ok(style) } else { Err(Refused::NotJson) };
+                }
                 open.length += 1;
-                let Open { slot: of, kind, length, .. } = *open;
-                match self.byte() {
-                    b',' => {
-                        self.no_space(end)?;
-                        end += 1;
-                        self.at += 1;
-                        if !self.style.is_after_comma(self.space(end)?, depth) {
-                            return Err(Refused::Style);
+                let byte = text.get(end).copied().unwrap_or(0);
+                if byte == b',' {
+                    at = end + 1;
+                    if !has_comma {
+                        has_comma = true;
+                        style.comma_space = text.get(at) == Some(&b' ');
+                    }
+                    if is_indented {
+                        at = after_line(text, style, at, self.stack.len())?;
+                    } else if style.comma_space {
+                        at = after_space(text, at)?;
+                    }
+                    match open.container {
+                        Container::Object(_) => {
+                            at = self.key(text, tree, &mut open, &mut slot, style, at)?;
                         }
-                        slot = match kind {
-                            Kind::Object => self.key()?,
-                            Kind::Array(element) => element,
-                            Kind::Tuple(_) => {
-                                let positions = &self.model.slots[of as usize].positions;
-                                *positions.get(length as usize).ok_or(Refused::NotJson)?
+                        Container::Array(element) => {
+                            let is_string = text.get(at) == Some(&b'"');
+                            if is_string != open.is_string
+                                && !open.is_checked
+                                && let Some(length) = self.mixed(text, &mut open, element)
+                            {
+                                at = open.first as usize;
+                                slot = tree.positions(open.slot, length);
+                                continue 'value;
                             }
-                        };
-                        continue 'value;
+                            slot = element;
+                        }
+                        Container::Tuple(_) => {
+                            let positions = &tree.nodes[open.slot as usize].positions;
+                            slot = *positions.get(open.length as usize).ok_or(Refused::NotJson)?;
+                        }
                     }
-                    b'}' if kind == Kind::Object => {
-                        self.line(end, depth - 1)?;
-                        end = self.offset() + 1;
-                        self.at += 1;
-                        self.close_object()?;
-                    }
-                    b']' if kind != Kind::Object => {
-                        self.line(end, depth - 1)?;
-                        end = self.offset() + 1;
-                        self.at += 1;
-                        self.columns.stack.pop();
-                        let token = match kind {
-                            Kind::Tuple(variant) => Token::Tuple(variant),
-                            _ => Token::Array(length),
-                        };
-                        self.columns.note(of, token);
-                    }
-                    _ => return Err(Refused::NotJson),
+                    continue 'value;
                 }
+                let close = match byte {
+                    b'\n' if is_indented => after_line(text, style, end, self.stack.len() - 1)?,
+                    _ => end,
+                };
+                let (kind, what) = match (text.get(close), open.container) {
+                    (Some(b'}'), Container::Object(state)) => (Kind::Object, state),
+                    (Some(b']'), Container::Array(_)) => (Kind::Array, open.length),
+                    (Some(b']'), Container::Tuple(length)) if length == open.length => {
+                        (Kind::Tuple, length)
+                    }
+                    _ => return Err(refusal(text, end)),
+                };
+                if is_indented && close == end {
+                    return Err(Refused::Style);
+                }
+                self.note(open.slot, kind, (what as usize, 0), 0);
+                end = close + 1;
+                open = self.stack.pop().ok_or(Refused::NotJson)?;
             }
         }
     }
 
-    /// The end of a number or literal, which has to be one.
-    #[inline]
-    fn scalar_end(&self, start: usize) -> Result<usize, Refused> {
-        let next = self.offset();
-        let text = &self.text[start..next];
-        let kept = text.iter().rposition(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'));
-        let end = start + kept.map_or(0, |last| last + 1);
-        let is_scalar = match self.text[start..end] {
-            [b't', b'r', b'u', b'e'] | [b'n', b'u', b'l', b'l'] => true,
-            [b'f', b'a', b'l', b's', b'e'] => true,
-            ref number => is_number(number),
-        };
-        if is_scalar { Ok(end) } else { Err(Refused::NotJson) }
-    }
-
-    fn variant(&mut self, slot: SlotId, variant: Variant) -> Result<u32, Refused> {
-        self.model.add_variant(slot, variant).map_err(Refused::from)
-    }
-
-    /// An object or array without content.
-    fn empty(&mut self, slot: SlotId, is_object: bool) -> Result<(), Refused> {
-        if is_object {
-            let variant = self.object(slot, &[])?;
-            self.columns.note(slot, Token::Object(variant));
-        } else {
-            self.array(slot)?;
-            self.columns.note(slot, Token::Array(0));
-        }
-        Ok(())
-    }
-
-    /// The slot of the elements of the arrays of a slot.
-    fn array(&mut self, slot: SlotId) -> Result<SlotId, Refused> {
-        if self.model.slots[slot as usize].element.is_none() {
-            self.variant(slot, Variant::Array)?;
-        }
-        self.model.slots[slot as usize].element.ok_or(Refused::Keys)
-    }
-
-    /// Opens an object or array that has content, and returns the slot of the first value in it.
-    fn open(&mut self, slot: SlotId, is_object: bool) -> Result<SlotId, Refused> {
-        if !is_object {
-            return self.open_array(slot);
-        }
-        let known = self.columns.last_object.get(slot as usize).copied();
-        let expected = match known {
-            Some(NO_VARIANT) | None => {
-                let is_object = |variant: &Variant| matches!(variant, Variant::Object(_));
-                let variants = &self.model.slots[slot as usize].variants;
-                variants.iter().position(is_object).map_or(NO_VARIANT, |found| found as u32)
+    /// Reads a key and its colon, and returns where the value begins.
+    #[inline(always)]
+    fn key(
+        &mut self,
+        text: &[u8],
+        tree: &mut Tree,
+        open: &mut Open,
+        slot: &mut SlotId,
+        style: Style,
+        at: usize,
+    ) -> Result<usize, Refused> {
+        let Container::Object(state) = &mut open.container else { return Err(Refused::NotJson) };
+        let after = match tree.expected(*state, text, at) {
+            Some((next, below, label_bytes)) => {
+                (*state, *slot) = (next, below);
+                at + label_bytes
             }
-            Some(last) => last,
-        };
-        let keys_start = self.columns.keys.len() as u32;
-        self.columns.stack.push(Open {
-            slot,
-            kind: Kind::Object,
-            length: 0,
-            expected,
-            place: 0,
-            keys_start,
-            is_expected: true,
-        });
-        self.key()
-    }
-
-    /// Opens an array that has content.
-    fn open_array(&mut self, slot: SlotId) -> Result<SlotId, Refused> {
-        let tuple = match self.scalars_ahead() {
-            Some((length, is_mixed)) => self.tuple(slot, length, is_mixed)?,
-            None => None,
-        };
-        let (kind, first) = match tuple {
-            Some(variant) => (Kind::Tuple(variant), self.model.slots[slot as usize].positions[0]),
             None => {
-                let element = self.array(slot)?;
-                (Kind::Array(element), element)
+                let after = other_key(text, at)?;
+                if tree.states.len() > self.states_max || tree.nodes.len() > self.slots_max {
+                    return Err(Refused::Keys);
+                }
+                (*state, *slot) = tree.with_key(open.slot, *state, text, (at + 1, after - 2));
+                after
             }
         };
-        let (expected, place, keys_start, is_expected) = (NO_VARIANT, 0, 0, false);
-        let open = Open { slot, kind, length: 0, expected, place, keys_start, is_expected };
-        self.columns.stack.push(open);
-        Ok(first)
+        if style.colon_space { after_space(text, after) } else { Ok(after) }
     }
 
-    /// The variant of a tuple, where an array of so many scalars had better be one.
-    fn tuple(&mut self, slot: SlotId, length: u32, is_mixed: bool) -> Result<Option<u32>, Refused> {
-        if let Some(known) = self.model.slots[slot as usize].tuple(length) {
-            return Ok(Some(known));
+    /// The lengths of tuples that the payload added to a slot.
+    #[inline(always)]
+    fn tuples_of(&mut self, slot: SlotId) -> &mut u64 {
+        let slot = slot as usize;
+        if slot >= self.tuples.len() {
+            self.tuples.resize(slot + 1, (0, 0));
         }
-        let is_in_array =
-            self.columns.stack.last().is_some_and(|open| matches!(open.kind, Kind::Array(_)));
-        if is_mixed || is_in_array && length <= PAIR_MAX {
-            return self.variant(slot, Variant::Tuple(length)).map(Some);
+        let (round, lengths) = &mut self.tuples[slot];
+        if *round != self.round {
+            (*round, *lengths) = (self.round, 0);
         }
-        Ok(None)
+        lengths
     }
 
-    /// How many elements the array has that opens here, and whether some are strings and some are
-    /// not, if there are few and all are scalars.
-    fn scalars_ahead(&self) -> Option<(u32, bool)> {
-        let (mut strings, mut others) = (0, 0);
-        let mut at = self.at;
-        loop {
-            let byte_at = |at: usize| {
-                self.index.get(at).map(|&entry| self.text[(entry & !HAS_ESCAPE) as usize])
-            };
-            match byte_at(at)? {
-                b'"' => {
-                    strings += 1;
-                    at += 2;
-                }
-                b'{' | b'[' | b'}' | b']' | b',' | b':' => return None,
-                _ => {
-                    others += 1;
-                    at += 1;
-                }
-            }
-            match byte_at(at)? {
-                b',' if strings + others < SCALARS_AHEAD_MAX => at += 1,
-                b']' if strings + others > 1 => {
-                    return Some((strings + others, strings > 0 && others > 0));
-                }
-                _ => return None,
-            }
-        }
-    }
-
-    /// Reads a key and its colon, and returns the slot of the value.
-    #[inline]
-    fn key(&mut self) -> Result<SlotId, Refused> {
-        if self.byte() != b'"' {
-            return Err(Refused::NotJson);
-        }
-        let start = self.offset() + 1;
-        self.at += 1;
-        let end = self.offset();
-        self.at += 1;
-        if self.byte() != b':' {
-            return Err(Refused::NotJson);
-        }
-        self.no_space(end + 1)?;
-        self.at += 1;
-        if !self.style.is_after_colon(self.space(end + 2)?) {
-            return Err(Refused::Style);
-        }
-        let label = &self.text[start - 1..end + 2];
-        let Some(open) = self.columns.stack.last_mut() else { return Err(Refused::NotJson) };
-        let slot = open.slot;
-        let content = &self.model.slots[slot as usize];
-        if let Some(Variant::Object(keys)) = content.variants.get(open.expected as usize)
-            && let Some(&number) = keys.get(open.place as usize)
-            && let child = &content.children[number as usize]
-            && *child.label == *label
-        {
-            open.place += 1;
-            self.columns.keys.push(number);
-            return Ok(child.slot);
-        }
-        self.other_key(slot, &self.text[start..end])
-    }
-
-    /// Looks up a key that was not the expected one, or adds it.
-    fn other_key(&mut self, slot: SlotId, key: &[u8]) -> Result<SlotId, Refused> {
-        let known = self.columns.children.get(&(slot, key.into())).copied();
-        let number = match known {
-            Some(number) => number,
-            None => {
-                let number = self.model.add_child(slot, key).map_err(Refused::from)?;
-                self.columns.children.insert((slot, key.into()), number);
-                self.columns.new_children.push((slot, key.into()));
-                number
-            }
+    /// How many elements the array has that opens here, where it is known at once that it had
+    /// better be a tuple: its slot has tuples already, or it may be a pair.
+    #[inline(always)]
+    fn tuple(&mut self, text: &[u8], at: usize, model: &Model, slot: SlotId) -> Option<u32> {
+        let known = model.slots.get(slot as usize);
+        let lengths = *self.tuples_of(slot);
+        let is_known = lengths != 0 || known.is_some_and(|known| !known.tuples.is_empty());
+        // The root is in nothing; what it is in was pushed as an array without a slot.
+        let is_in_array = self.stack.last().is_some_and(
+            |above| matches!(above.container, Container::Array(element) if element != NONE),
+        );
+        let most = match (is_known, is_in_array) {
+            (true, _) => SCALARS_AHEAD_MAX,
+            (false, true) => PAIR_MAX,
+            (false, false) => return None,
         };
-        let content = &self.model.slots[slot as usize];
-        if let Some(open) = self.columns.stack.last_mut() {
-            open.is_expected = false;
-            // Often some keys are left out or put in, and the others follow as before.
-            if let Some(Variant::Object(keys)) = content.variants.get(open.expected as usize)
-                && let Some(place) = keys.iter().position(|&key| key == number)
-            {
-                open.place = place as u32 + 1;
-            }
+        let (length, is_mixed) = scalars_ahead(text, at, most)?;
+        let bit = 1u64 << (length - 1);
+        let is_tuple = is_mixed
+            || is_in_array && length <= PAIR_MAX
+            || lengths & bit != 0
+            || known.is_some_and(|known| known.tuple(length).is_some());
+        if is_tuple {
+            *self.tuples_of(slot) |= bit;
         }
-        self.columns.keys.push(number);
-        Ok(content.children[number as usize].slot)
+        is_tuple.then_some(length)
     }
 
-    fn close_object(&mut self) -> Result<(), Refused> {
-        let Some(open) = self.columns.stack.pop() else { return Err(Refused::NotJson) };
-        let keys_start = open.keys_start as usize;
-        let expected = self.model.slots[open.slot as usize].variants.get(open.expected as usize);
-        let is_expected = open.is_expected
-            && matches!(expected, Some(Variant::Object(keys)) if keys.len() == open.place as usize);
-        let variant = if is_expected {
-            open.expected
-        } else {
-            let keys: Box<[u32]> = self.columns.keys[keys_start..].into();
-            self.object(open.slot, &keys)?
-        };
-        self.columns.keys.truncate(keys_start);
-        self.columns.note(open.slot, Token::Object(variant));
-        self.columns.last_object[open.slot as usize] = variant;
-        Ok(())
-    }
-
-    /// The variant of an object with these keys.
-    fn object(&mut self, slot: SlotId, keys: &[u32]) -> Result<u32, Refused> {
-        if let Some(&known) = self.columns.objects.get(&(slot, keys.into())) {
-            return Ok(known);
+    /// How many elements the open array has, where it had better be a tuple, because some are
+    /// strings and some other scalars. It is one then, and its first elements are forgotten.
+    #[cold]
+    fn mixed(&mut self, text: &[u8], open: &mut Open, element: SlotId) -> Option<u32> {
+        open.is_checked = true;
+        let (length, is_mixed) = scalars_ahead(text, open.first as usize, SCALARS_AHEAD_MAX)?;
+        if !is_mixed {
+            return None;
         }
-        let variant = self.variant(slot, Variant::Object(keys.into()))?;
-        self.columns.objects.insert((slot, keys.into()), variant);
-        self.columns.new_objects.push((slot, keys.into()));
-        Ok(variant)
+        // All of them were noted last.
+        self.tokens.truncate(self.tokens.len() - open.length as usize);
+        let head = &mut self.heads[element as usize];
+        head.count -= open.length;
+        if head.count == 0 {
+            head.round = 0;
+            self.reached.pop();
+        }
+        *self.tuples_of(open.slot) |= 1u64 << (length - 1);
+        (open.container, open.length) = (Container::Tuple(length), 0);
+        Some(length)
     }
 }
 
-/// Whether a text is a number by the grammar of JSON.
-fn is_number(text: &[u8]) -> bool {
-    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let text = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(text);
-    if whole == 0 || whole > 1 && text[0] == b'0' {
-        return false;
+/// Why what stands here is refused.
+#[cold]
+fn refusal(text: &[u8], at: usize) -> Refused {
+    match text.get(at) {
+        Some(b' ' | b'\n' | b'\r' | b'\t') => Refused::Style,
+        _ => Refused::NotJson,
     }
-    let mut rest = &text[whole..];
-    if let [b'.', after @ ..] = rest {
-        let count = digits(after);
-        if count == 0 {
-            return false;
+}
+
+/// The offset after the space that the style has here.
+#[inline(always)]
+fn after_space(text: &[u8], at: usize) -> Result<usize, Refused> {
+    if text.get(at) == Some(&b' ') { Ok(at + 1) } else { Err(Refused::Style) }
+}
+
+/// The offset after the white space before a member, an element or a closing bracket.
+#[inline(always)]
+fn after_line(text: &[u8], style: Style, at: usize, depth: usize) -> Result<usize, Refused> {
+    if style.indent == Indent::OneLine {
+        return Ok(at);
+    }
+    let end = at + style.line_bytes(depth);
+    let is_right = text.get(at..end).is_some_and(|space| style.is_line(space, depth));
+    if is_right { Ok(end) } else { Err(Refused::Style) }
+}
+
+/// The offset after the colon of a key.
+#[inline(never)]
+fn other_key(text: &[u8], at: usize) -> Result<usize, Refused> {
+    if text.get(at) != Some(&b'"') {
+        return Err(refusal(text, at));
+    }
+    let end = scan::string_end(text, at + 1).ok_or(Refused::NotJson)?;
+    if text.get(end + 1) == Some(&b':') { Ok(end + 2) } else { Err(refusal(text, end + 1)) }
+}
+
+/// Whether a space follows the colon of the key that stands here.
+fn is_space_after_key(text: &[u8], at: usize) -> bool {
+    other_key(text, at).is_ok_and(|after| text.get(after) == Some(&b' '))
+}
+
+/// A number by the grammar of JSON: what kind it is, its digits, and the offset after it.
+#[inline(always)]
+fn number(text: &[u8], start: usize) -> Option<(Kind, i64, usize)> {
+    let is_negative = text[start] == b'-';
+    let first = start + usize::from(is_negative);
+    let (mut mantissa, mut end) = scan::digits(text, first, 0);
+    let whole = end - first;
+    if whole == 0 || whole > 1 && text[first] == b'0' {
+        return None;
+    }
+    let mut scale = 0;
+    let mut next = text.get(end).copied().unwrap_or(0);
+    if next == b'.' {
+        let point = end;
+        (mantissa, end) = scan::digits(text, point + 1, mantissa);
+        scale = end - point - 1;
+        if scale == 0 {
+            return None;
         }
-        rest = &after[count..];
+        next = text.get(end).copied().unwrap_or(0);
     }
-    if let [b'e' | b'E', after @ ..] = rest {
-        let after = match after {
-            [b'+' | b'-', after @ ..] => after,
-            _ => after,
-        };
-        let count = digits(after);
-        return count > 0 && count == after.len();
+    if next | 0x20 == b'e' {
+        return Some((Kind::OtherNumber, 0, exponent_end(text, end)?));
     }
-    rest.is_empty()
+    let is_plain =
+        whole + scale <= usize::from(form::DIGITS_MAX) && !(is_negative && mantissa == 0);
+    if !is_plain {
+        return Some((Kind::OtherNumber, 0, end));
+    }
+    let mantissa = if is_negative { (mantissa as i64).wrapping_neg() } else { mantissa as i64 };
+    Some((Kind::Number(scale as u8), mantissa, end))
+}
+
+#[cold]
+fn exponent_end(text: &[u8], at: usize) -> Option<usize> {
+    let sign = usize::from(matches!(text.get(at + 1), Some(b'+' | b'-')));
+    let first = at + 1 + sign;
+    let (_, end) = scan::digits(text, first, 0);
+    (end > first).then_some(end)
+}
+
+/// The offset after a literal.
+#[inline(always)]
+fn literal(text: &[u8], at: usize) -> Option<usize> {
+    let word = scan::load_8(text, at);
+    let four = word as u32;
+    if four == u32::from_le_bytes(*b"true") || four == u32::from_le_bytes(*b"null") {
+        return Some(at + 4);
+    }
+    let is_false = four == u32::from_le_bytes(*b"fals") && (word >> 32) as u8 == b'e';
+    is_false.then_some(at + 5)
+}
+
+/// How many elements the array has whose first stands here, and whether some are strings and some
+/// are not, if there are at most so many and all are scalars.
+fn scalars_ahead(text: &[u8], at: usize, most: u32) -> Option<(u32, bool)> {
+    let (mut strings, mut others) = (0, 0);
+    let mut at = at;
+    loop {
+        match text.get(at)? {
+            b'"' => {
+                strings += 1;
+                at = scan::string_end(text, at + 1)? + 1;
+            }
+            b'{' | b'[' | b'}' | b']' | b',' | b':' => return None,
+            _ => {
+                others += 1;
+                at += text[at..].iter().position(|byte| matches!(byte, b',' | b']' | 0..=b' '))?;
+            }
+        }
+        at = after_any_space(text, at);
+        match text.get(at)? {
+            b',' if strings + others < most => at = after_any_space(text, at + 1),
+            b']' if strings + others > 1 => {
+                return Some((strings + others, strings > 0 && others > 0));
+            }
+            _ => return None,
+        }
+    }
+}
+
+#[inline(always)]
+fn after_any_space(text: &[u8], at: usize) -> usize {
+    let mut at = at;
+    while matches!(text.get(at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+        at += 1;
+    }
+    at
 }
