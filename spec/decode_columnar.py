@@ -387,7 +387,13 @@ def read_numbers(columns, reader):
                 column.numbers[symbol] = iter(texts)
 
 
-def read_texts(columns, reader):
+def read_texts(columns, reader, is_in_order):
+    if is_in_order:
+        # One after the other, whichever slot comes next.
+        texts = iter(lambda: read_text(reader), None)
+        for column in columns.values():
+            column.texts = texts
+        return
     for column in columns.values():
         kinds = [variant[0] for variant in column.slot.variants]
         if "text" in kinds:
@@ -466,7 +472,7 @@ def read_columnar(data, text_bytes, model=None):
     model = Model() if model is None else model.copy()
     reader, additions, changed = Reader(data), Reader(b""), set()
     first = reader.byte()
-    if first & 0x60:
+    if first & 0x40:
         raise corrupt("a style that is not known")
     if first & 0x80:
         additions = Reader(reader.take(read_number(reader)))
@@ -480,11 +486,11 @@ def read_columnar(data, text_bytes, model=None):
     if additions.peek() is not None:
         raise corrupt("bytes after the additions")
     read_numbers(columns, reader)
-    read_texts(columns, reader)
-    if reader.peek() is not None:
-        raise corrupt("bytes after the texts")
+    read_texts(columns, reader, first & 0x20)
     output = Output(text_bytes, first)
     write_text(columns, output)
+    if reader.peek() is not None:
+        raise corrupt("bytes after the texts")
     if first & 0x10:
         output.add(b"\n")
     if output.room > 0:

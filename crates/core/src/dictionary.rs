@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use xxhash_rust::xxh64::xxh64;
 
 pub use evidence::Evidence;
-pub use file::{DictionaryParts, damaged_file, write_file};
+pub use file::{DictionaryParts, FileContent, damaged_file, write_file};
 
 use crate::codec::CodecId;
 use crate::encoding::columnar::Model;

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use cinch_core::dictionary::{Dictionary, DictionaryError, Evidence, write_file};
+use cinch_core::codec::codec_named;
+use cinch_core::dictionary::{Dictionary, DictionaryError, Evidence, FileContent, write_file};
 use cinch_core::document::Document;
 use cinch_core::encoding::columnar::{self, LearnedModel};
-use cinch_core::encoding::{Encoding, Engine};
+use cinch_core::encoding::{Encoding, Engine, TextEncoder};
 use cinch_core::json;
 use sha2::{Digest, Sha256};
 
@@ -20,6 +21,7 @@ use crate::deny::Deny;
 use crate::description::Description;
 use crate::part::{CodecPart, Ground, LearnError, dictionary_id};
 use crate::samples::{Sample, TRAIN_BYTES_MAX};
+use crate::search::packed_bytes;
 
 /// Payloads that teach, each with the number of its entity.
 pub struct Lessons<'a> {
@@ -103,8 +105,8 @@ impl<'a> Lessons<'a> {
     }
 
     /// The payloads as the codec will see them; those that the encoding refuses teach nothing.
-    fn encoded(&self, encoding: &Encoding, model: Option<&[u8]>) -> Vec<(Vec<u8>, u32)> {
-        let mut encode = encoder(encoding, model);
+    fn encoded(&self, encoding: &Encoding, under: Under<'_>) -> Vec<(Vec<u8>, u32)> {
+        let mut encode = encoder(encoding, under);
         let encoded = |(payload, entity): &(Cow<'_, [u8]>, u32)| Some((encode(payload)?, *entity));
         self.payloads.iter().filter_map(encoded).collect()
     }
@@ -114,27 +116,39 @@ impl<'a> Lessons<'a> {
     pub(crate) fn encoded_within(
         &self,
         encoding: &Encoding,
-        model: Option<&[u8]>,
+        under: Under<'_>,
         limit_bytes: usize,
     ) -> Vec<Vec<u8>> {
         let total: usize = self.payloads.iter().map(|(payload, _)| payload.len()).sum();
         let stride = (total / limit_bytes + 1).max(1);
-        let mut encode = encoder(encoding, model);
+        let mut encode = encoder(encoding, under);
         let taken = self.payloads.iter().step_by(stride);
         taken.map(|(payload, _)| encode(payload).unwrap_or_else(|| payload.to_vec())).collect()
+    }
+}
+
+/// What the columnar encoding refers back to; nothing for any other.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Under<'a> {
+    pub(crate) model: Option<&'a [u8]>,
+    pub(crate) texts_in_order: bool,
+}
+
+impl Under<'_> {
+    /// An encoder for it, if there is a model.
+    fn encoder(self) -> Option<Box<dyn TextEncoder>> {
+        columnar::encoder_for(self.model?, self.texts_in_order)
     }
 }
 
 /// Encodes payloads; nothing for what the encoding refuses.
 fn encoder<'a>(
     encoding: &'a Encoding,
-    model: Option<&[u8]>,
+    under: Under<'_>,
 ) -> impl FnMut(&[u8]) -> Option<Vec<u8>> + 'a {
     let mut document = Document::new();
     let mut encoder = match encoding.engine {
-        Engine::Text(engine) => {
-            Some(model.and_then(columnar::encoder_for).unwrap_or_else(|| engine.encoder(None)))
-        }
+        Engine::Text(engine) => Some(under.encoder().unwrap_or_else(|| engine.encoder(None))),
         _ => None,
     };
     move |payload: &[u8]| {
@@ -157,8 +171,19 @@ fn encoder<'a>(
 /// What is to be learned for one encoding.
 pub struct Course {
     model: Option<LearnedModel>,
+    texts_in_order: bool,
     ground: Ground,
 }
+
+/// What the orders of texts are tried on, in bytes.
+const TRIED_ON_BYTES: usize = 2_000_000;
+
+/// Both orders of texts are tried with a part of at most so many bytes.
+const TRIED_BYTES: usize = 32 << 10;
+
+/// Texts stand in the order of the payload only where that makes payloads smaller by this share:
+/// slot by slot they compress better under codecs without a dictionary.
+const ORDER_GAIN_MIN: f64 = 0.01;
 
 impl Course {
     /// Learns the model, if the encoding has one, and looks for what at least `entities_min`
@@ -175,10 +200,50 @@ impl Course {
             Engine::Text(_) => lessons.model(entities_min),
             _ => None,
         };
-        let encoded = lessons.encoded(encoding, model.as_ref().map(|model| &*model.bytes));
+        let by_slots = Course::with_order(lessons, encoding, entities_min, model, false)?;
+        if by_slots.model.is_none() {
+            return Ok(by_slots);
+        }
+        let model = by_slots.model.clone();
+        let in_order = Course::with_order(lessons, encoding, entities_min, model, true)?;
+        let [mut by_slots, mut in_order] = [by_slots, in_order];
+        let bytes_in_order = in_order.tried_bytes(lessons, encoding);
+        let bytes_by_slots = by_slots.tried_bytes(lessons, encoding);
+        let is_better = match (bytes_in_order, bytes_by_slots) {
+            (Some(new), Some(old)) => (new as f64) < old as f64 * (1.0 - ORDER_GAIN_MIN),
+            _ => false,
+        };
+        Ok(if is_better { in_order } else { by_slots })
+    }
+
+    fn with_order(
+        lessons: &Lessons<'_>,
+        encoding: &Encoding,
+        entities_min: u32,
+        model: Option<LearnedModel>,
+        texts_in_order: bool,
+    ) -> Result<Course, LearnError> {
+        let under = Under { model: model.as_ref().map(|model| &*model.bytes), texts_in_order };
+        let encoded = lessons.encoded(encoding, under);
         let samples: Vec<Sample<'_>> =
             encoded.iter().map(|(bytes, entity)| Sample { bytes, entity: *entity }).collect();
-        Ok(Course { model, ground: Ground::of(&samples, entities_min)? })
+        Ok(Course { texts_in_order, ground: Ground::of(&samples, entities_min)?, model })
+    }
+
+    /// The bytes of the payloads with a small part. They trained it, but what is in it was had by
+    /// enough entities, so that it serves others as well.
+    fn tried_bytes(&mut self, lessons: &Lessons<'_>, encoding: &Encoding) -> Option<u64> {
+        let bytes = TRIED_BYTES.min(self.bytes_max());
+        let part = self.part(Parameters::default(), bytes, 3).ok()?;
+        let encoded = lessons.encoded_within(encoding, self.under(), TRIED_ON_BYTES);
+        let zstd = codec_named("zstd-bare")?;
+        let compressor = zstd.compressor(3, Some(&part.dictionary)).ok()?;
+        packed_bytes(zstd, compressor, &encoded).ok()
+    }
+
+    /// What payloads are encoded under.
+    pub(crate) fn under(&self) -> Under<'_> {
+        Under { model: self.model_bytes(), texts_in_order: self.texts_in_order }
     }
 
     /// The columnar encoding's model, as a dictionary file holds it.
@@ -236,12 +301,20 @@ impl Course {
     ) -> Result<Arc<Dictionary>, DictionaryError> {
         let model = self.model_bytes();
         // The id has to tell the file from one with another model.
-        let id = dictionary_id(&[codec, model.unwrap_or_default()].concat());
+        let order = [u8::from(self.texts_in_order)];
+        let id = dictionary_id(&[codec, model.unwrap_or_default(), &order].concat());
         let segments = part.segments.iter();
         let evidence = Evidence {
             segments: segments.map(|s| (s.bytes as u32, s.entities as u32)).collect(),
             model: self.model.as_ref().map(|model| model.entities.clone()).unwrap_or_default(),
         };
-        Dictionary::new(write_file(id, codec, model, description, Some(&evidence)))
+        let content = FileContent {
+            codec,
+            model,
+            texts_in_order: self.texts_in_order,
+            description,
+            evidence: Some(&evidence),
+        };
+        Dictionary::new(write_file(id, content))
     }
 }

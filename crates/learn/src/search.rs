@@ -3,11 +3,11 @@
 //! It is judged by the bytes of payloads that the course was not made of, because whatever is
 //! learned looks best on its own payloads.
 
-use cinch_core::codec::{CodecChoice, CompressError, Compressor, DictionaryUse, SetupError};
+use cinch_core::codec::{Codec, CodecChoice, CompressError, Compressor, DictionaryUse, SetupError};
 use cinch_core::encoding::Encoding;
 
 use crate::content::Parameters;
-use crate::lessons::{Course, Lessons};
+use crate::lessons::{Course, Lessons, Under};
 use crate::part::{CodecPart, LearnError};
 
 /// The most bytes of payloads that judge, evenly spread; a tenth of it from this level on, which is
@@ -73,8 +73,8 @@ impl Course {
         let slow = choice.level >= SLOW_LEVEL;
         let limit = if slow { JUDGE_BYTES_MAX / 10 } else { JUDGE_BYTES_MAX };
         let judges = Judges {
-            with: judges.encoded_within(encoding, self.model_bytes(), limit),
-            without: judges.encoded_within(encoding, None, limit),
+            with: judges.encoded_within(encoding, self.under(), limit),
+            without: judges.encoded_within(encoding, Under::default(), limit),
             choice,
         };
         let judged_bytes_without = judges.without()?;
@@ -127,26 +127,24 @@ impl Judges<'_> {
             _ => part.raw().map_err(LearnError::from)?,
         };
         let compressor = codec.compressor(self.choice.level, Some(&dictionary))?;
-        packed_bytes(compressor, codec.compress_bound(longest(&self.with)), &self.with)
+        packed_bytes(codec, compressor, &self.with)
     }
 
     fn without(&self) -> Result<u64, SearchError> {
         let codec = self.choice.codec.bare_form().unwrap_or(self.choice.codec);
         let compressor = codec.compressor(self.choice.level, None)?;
-        packed_bytes(compressor, codec.compress_bound(longest(&self.without)), &self.without)
+        packed_bytes(codec, compressor, &self.without)
     }
 }
 
-fn longest(payloads: &[Vec<u8>]) -> usize {
-    payloads.iter().map(Vec::len).max().unwrap_or(0)
-}
-
-fn packed_bytes(
+/// The bytes of all payloads after a codec.
+pub(crate) fn packed_bytes(
+    codec: &dyn Codec,
     mut compressor: Box<dyn Compressor>,
-    bound: usize,
     payloads: &[Vec<u8>],
 ) -> Result<u64, SearchError> {
-    let mut out = vec![0; bound];
+    let longest = payloads.iter().map(Vec::len).max().unwrap_or(0);
+    let mut out = vec![0; codec.compress_bound(longest)];
     let mut total = 0;
     for payload in payloads {
         total += compressor.compress(payload, &mut out)? as u64;

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cinch_core::dictionary::{Dictionary, write_file};
+use cinch_core::dictionary::{Dictionary, FileContent, write_file};
 use cinch_core::encoding::columnar::learn;
 use cinch_core::encoding::{EncodingId, Engine, encoding_named};
 use cinch_core::envelope::Header;
@@ -56,11 +56,15 @@ pub(crate) fn dictionary_bytes() -> Vec<u8> {
     let payloads: Vec<(&[u8], u32)> =
         orders.iter().enumerate().map(|(at, text)| (text.as_bytes(), at as u32)).collect();
     let model = learn(&payloads, 5).expect("orders have much in common").bytes;
-    let without_codec = write_file(70_000, b"no codec", Some(&model), "", None);
+    let content = FileContent { codec: b"no codec", model: Some(&model), ..FileContent::default() };
+    let without_codec = write_file(70_000, content);
     let dictionary = Dictionary::new(without_codec).expect("the file is sound");
-    let content: Vec<u8> =
+    let codec: Vec<u8> =
         orders[..20].iter().flat_map(|text| encoded(text.as_bytes(), Some(&dictionary))).collect();
-    write_file(70_000, &content, Some(&model), r#"{"what":"orders of the test vectors"}"#, None)
+    let description = r#"{"what":"orders of the test vectors"}"#;
+    let content =
+        FileContent { codec: &codec, model: Some(&model), description, ..FileContent::default() };
+    write_file(70_000, content)
 }
 
 /// The dictionary as it stands in the folder: a later release may learn another.
@@ -232,10 +236,7 @@ fn corrupt() -> Vec<(String, Vec<u8>)> {
     };
     add("a byte after the texts", [&whole[..], &[0]].concat());
     add("a text after the texts", [&whole[..], b"a\0"].concat());
-    for bit in [0x20, 0x40] {
-        let changed = [&[whole[0] | bit], &whole[1..]].concat();
-        add(&format!("bit {bit:#04x} of the first byte"), changed);
-    }
+    add("bit 0x40 of the first byte", [&[whole[0] | 0x40], &whole[1..]].concat());
     add("no model", vec![0]);
     let one = [1, 0, b'1', 0];
     let sound = beside(&one, &[], &[], 1);

@@ -16,12 +16,16 @@ use crate::envelope::{read_varint, write_varint};
 /// The first bytes: the name of the format and its version.
 const MAGIC: &[u8; 8] = b"cinchdi\x01";
 
+/// The bit of the hints that has the columnar encoder write texts in the order of the payload.
+const TEXTS_IN_ORDER: u8 = 1;
+
 /// The bytes of the checksum at the end.
 const SHA256_BYTES: usize = 32;
 
 /// Kinds of parts. The top bit says that a reader who does not know it may not go on.
 const DESCRIPTION: u8 = 0x01;
 const EVIDENCE: u8 = 0x02;
+const HINTS: u8 = 0x03;
 const CODEC: u8 = 0x82;
 const MODEL: u8 = 0x83;
 
@@ -51,14 +55,25 @@ pub fn damaged_file(what: &'static str) -> DictionaryError {
     DictionaryError::Damaged { what }
 }
 
-/// Writes a file. `codec` has at least 8 bytes.
-pub fn write_file(
-    id: u32,
-    codec: &[u8],
-    model: Option<&[u8]>,
-    description: &str,
-    evidence: Option<&Evidence>,
-) -> Vec<u8> {
+/// What goes into a file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FileContent<'a> {
+    /// At least 8 bytes that codecs refer back to.
+    pub codec: &'a [u8],
+    /// What the columnar encoding refers back to.
+    pub model: Option<&'a [u8]>,
+    /// Whether the columnar encoder writes texts in the order of the payload, where one text tells
+    /// much of the next, or slot by slot.
+    pub texts_in_order: bool,
+    /// What it was trained on and how, as JSON, or nothing.
+    pub description: &'a str,
+    /// How many entities had what it holds.
+    pub evidence: Option<&'a Evidence>,
+}
+
+/// Writes a file.
+pub fn write_file(id: u32, content: FileContent<'_>) -> Vec<u8> {
+    let FileContent { codec, model, texts_in_order, description, evidence } = content;
     let mut file = MAGIC.to_vec();
     file.extend_from_slice(&id.to_le_bytes());
     let mut part = |kind: u8, bytes: &[u8]| {
@@ -71,6 +86,9 @@ pub fn write_file(
         let mut bytes = Vec::new();
         evidence.write(&mut bytes);
         part(EVIDENCE, &bytes);
+    }
+    if texts_in_order {
+        part(HINTS, &[TEXTS_IN_ORDER]);
     }
     part(CODEC, codec);
     if let Some(model) = model {
@@ -98,7 +116,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<DictionaryParts, DictionaryError> {
         return Err(damaged_file("its id is a reserved one"));
     }
     let (mut codec_part, mut model, mut evidence) = (None, None, None);
-    let mut description = String::new();
+    let (mut description, mut hints) = (String::new(), 0);
     let (mut at, mut last) = (header, 0);
     while at < end {
         let kind = content[at];
@@ -120,9 +138,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<DictionaryParts, DictionaryError> {
                 let read = Evidence::read(part).ok_or(damaged_file("its evidence is none"))?;
                 evidence = Some(read);
             }
+            // Bits of a later version are none of ours.
+            HINTS => hints = part.first().copied().unwrap_or(0),
             CODEC => codec_part = Some(range.clone()),
             MODEL => {
-                model = Some(Model::read(part).map_err(|what| damaged_file(what.0))?);
+                let read = Model::read(part).map_err(|what| damaged_file(what.0))?;
+                model = Some(read.with_texts_in_order(hints & TEXTS_IN_ORDER != 0));
             }
             _ if kind & 0x80 != 0 => return Err(DictionaryError::UnknownPart { kind }),
             _ => {}
@@ -141,10 +162,17 @@ mod tests {
     use super::*;
     use crate::dictionary::Dictionary;
 
+    fn content() -> FileContent<'static> {
+        FileContent { codec: b"content of a codec", ..FileContent::default() }
+    }
+
     #[test]
     fn what_is_written_is_read() {
         let model = [1, 1];
-        let file = write_file(40_000, b"content of a codec", Some(&model), "{\"k\":10}", None);
+        let file = write_file(
+            40_000,
+            FileContent { model: Some(&model), description: "{\"k\":10}", ..content() },
+        );
         let dictionary = Dictionary::new(file.clone()).unwrap();
         assert_eq!(dictionary.id(), 40_000);
         assert_eq!(dictionary.codec_bytes(), b"content of a codec");
@@ -152,15 +180,23 @@ mod tests {
         assert!(dictionary.model().is_some());
         assert_eq!(dictionary.evidence(), None);
         let evidence = Evidence { segments: vec![(17, 300), (1, 0)], model: vec![12, 11] };
-        let told = write_file(40_000, b"content of a codec", None, "", Some(&evidence));
+        let told = write_file(40_000, FileContent { evidence: Some(&evidence), ..content() });
         assert_eq!(Dictionary::new(told).unwrap().evidence(), Some(&evidence));
-        let without = write_file(40_000, b"content of a codec", None, "", None);
+        let without = write_file(40_000, content());
         assert!(Dictionary::new(without).unwrap().model().is_none());
     }
 
     #[test]
     fn any_change_is_an_error() {
-        let file = write_file(40_000, b"content of a codec", Some(&[1, 1]), "{}", None);
+        let file = write_file(
+            40_000,
+            FileContent {
+                model: Some(&[1, 1]),
+                description: "{}",
+                texts_in_order: true,
+                ..content()
+            },
+        );
         for at in MAGIC.len() - 1..file.len() {
             let mut changed = file.clone();
             changed[at] ^= 1;
@@ -175,7 +211,7 @@ mod tests {
     #[test]
     fn parts_of_the_future_are_skipped_or_refused_by_name() {
         let with = |kind: u8| {
-            let mut file = write_file(40_000, b"content of a codec", None, "", None);
+            let mut file = write_file(40_000, content());
             file.truncate(file.len() - SHA256_BYTES);
             file.extend_from_slice(&[kind, 1, 7]);
             let sha256: [u8; SHA256_BYTES] = Sha256::digest(&file).into();

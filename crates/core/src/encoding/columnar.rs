@@ -91,9 +91,10 @@ impl From<Refused> for Refusal {
 }
 
 /// An encoder for a model that no dictionary holds yet: the codec's part of a dictionary is trained
-/// on what such an encoder makes of the payloads. Nothing where the bytes are no model.
-pub fn encoder_for(model: &[u8]) -> Option<Box<dyn TextEncoder>> {
-    let model = Model::read(model).ok()?;
+/// on what such an encoder makes of the payloads. Texts are written in the order of the payload, or
+/// slot by slot. Nothing where the bytes are no model.
+pub fn encoder_for(model: &[u8], texts_in_order: bool) -> Option<Box<dyn TextEncoder>> {
+    let model = Model::read(model).ok()?.with_texts_in_order(texts_in_order);
     Some(Box::new(Encoder::new(&model)))
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::dictionary::{Dictionary, write_file};
+use crate::dictionary::{Dictionary, FileContent, write_file};
 use crate::encoding::columnar::learn;
 use crate::encoding::{ENCODINGS, Engine, TextDecoder, TextEncoder, TextEncoding};
 
@@ -93,7 +93,14 @@ fn engines() -> impl Iterator<Item = &'static dyn TextEncoding> {
 
 /// A dictionary whose model is these bytes, if they are one.
 fn file_with(model: &[u8]) -> Option<Arc<Dictionary>> {
-    Dictionary::new(write_file(40_000, b"content of a codec", Some(model), "", None)).ok()
+    let content = FileContent {
+        codec: b"content of a codec",
+        model: Some(model),
+        // Both orders of texts come to pass.
+        texts_in_order: model.len() % 2 == 1,
+        ..FileContent::default()
+    };
+    Dictionary::new(write_file(40_000, content)).ok()
 }
 
 fn decode_any(

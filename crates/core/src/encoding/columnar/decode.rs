@@ -8,7 +8,7 @@ use super::cursor::Cursor;
 use super::model::{Model, SlotId};
 use super::output::{Output, SLACK};
 use super::plan::{Flat, Plan, Span};
-use super::style::{HAS_ADDITIONS, Style};
+use super::style::{HAS_ADDITIONS, Style, TEXTS_IN_ORDER};
 use super::{Corrupt, LONG_COLUMN, TERMINATOR, integers, scan, varint};
 
 mod write;
@@ -27,6 +27,8 @@ pub(super) struct Decoder {
     numbers: Vec<i64>,
     /// Where texts begin, and where the one after the last would.
     texts: Vec<u32>,
+    /// Whether texts stand in the order of the payload, and not slot by slot.
+    is_in_order: bool,
     columns: Vec<Column>,
     /// The slots that have texts, and how many.
     text_columns: Vec<(SlotId, u32)>,
@@ -118,6 +120,7 @@ impl Decoder {
             lengths: Vec::new(),
             numbers: Vec::new(),
             texts: Vec::new(),
+            is_in_order: false,
             columns: Vec::new(),
             text_columns: Vec::new(),
             frames: Vec::new(),
@@ -138,7 +141,8 @@ impl Decoder {
         self.reset();
         let mut cursor = Cursor::new(bytes);
         let first = cursor.byte()?;
-        let style = Style::of_code(first & !HAS_ADDITIONS)?;
+        let style = Style::of_code(first & !(HAS_ADDITIONS | TEXTS_IN_ORDER))?;
+        self.is_in_order = first & TEXTS_IN_ORDER != 0;
         let mut additions = Cursor::new(&[]);
         if first & HAS_ADDITIONS != 0 {
             let length = varint::read_at_most(&mut cursor, bytes.len(), "additions too long")?;

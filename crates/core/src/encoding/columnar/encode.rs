@@ -55,7 +55,7 @@ impl Encoder {
             model: model.clone(),
             walk: Walk::default(),
             seed,
-            parts: Parts::default(),
+            parts: Parts { is_in_order: model.has_texts_in_order(), ..Parts::default() },
             stack: Vec::new(),
             column: Column::default(),
             chooser: Chooser::new(seed),
@@ -82,7 +82,7 @@ impl Encoder {
         let written = self.write_columns(text, &mut column);
         self.column = column;
         written?;
-        self.parts.write_body(style, out);
+        self.parts.write_body(style, text, out);
         Ok(())
     }
 
@@ -93,6 +93,7 @@ impl Encoder {
             part.clear();
         }
         parts.texts.clear();
+        parts.ranges.clear();
         parts.changed.clear();
         parts.last_times = [None; 16];
         self.added = Added {
@@ -182,7 +183,7 @@ impl Encoder {
         };
         column.clear();
         let parts = &mut self.parts;
-        let texts_before = parts.texts.at();
+        let texts_before = parts.texts_so_far();
         let values = self.walk.values(slot);
         let is_long = values.len() >= LOOKED_AT;
         let mut is_container = false;
@@ -223,7 +224,7 @@ impl Encoder {
                 }
             };
             let Some(number) = number else {
-                parts.texts.back_to(texts_before);
+                parts.back_to(texts_before);
                 return false;
             };
             column.symbols.push(number);

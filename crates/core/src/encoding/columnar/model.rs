@@ -204,6 +204,8 @@ pub struct Model {
     base_listed_keys: usize,
     /// The slots of the base that were added to.
     touched: Vec<SlotId>,
+    /// Whether an encoder writes texts in the order of the payload.
+    texts_in_order: bool,
 }
 
 impl Model {
@@ -217,7 +219,19 @@ impl Model {
             base_variants: 0,
             base_listed_keys: 0,
             touched: Vec::new(),
+            texts_in_order: false,
         }
+    }
+
+    /// The same model, under which an encoder writes texts in the order of the payload, or slot by
+    /// slot.
+    pub(crate) fn with_texts_in_order(self, texts_in_order: bool) -> Model {
+        Model { texts_in_order, ..self }
+    }
+
+    /// Whether an encoder writes texts in the order of the payload.
+    pub(super) fn has_texts_in_order(&self) -> bool {
+        self.texts_in_order
     }
 
     /// Makes all there is the base of payloads to come.

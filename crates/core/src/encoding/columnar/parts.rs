@@ -4,7 +4,7 @@
 use super::form::Form;
 use super::model::{Hex, SlotId};
 use super::sink::Sink;
-use super::style::{HAS_ADDITIONS, Style};
+use super::style::{HAS_ADDITIONS, Style, TEXTS_IN_ORDER};
 use super::walk::Token;
 use super::{LONG_COLUMN, TERMINATOR, hex, integers, varint};
 
@@ -16,6 +16,9 @@ pub(super) struct Parts {
     pub(super) variants: Vec<u8>,
     pub(super) numbers: Vec<u8>,
     pub(super) texts: Sink,
+    /// Whether texts are written in the order of the payload, and where these stand in it.
+    pub(super) is_in_order: bool,
+    pub(super) ranges: Vec<(u32, u32)>,
     /// The last time of each unit: times of one payload lie near each other.
     pub(super) last_times: [Option<i64>; 16],
 }
@@ -24,7 +27,22 @@ impl Parts {
     #[inline(always)]
     pub(super) fn write_text(&mut self, prefix: u32, suffix: u32, token: Token, text: &[u8]) {
         let (start, end) = (token.start + prefix, token.end - suffix);
-        self.texts.text(text, start as usize, end as usize, TERMINATOR);
+        if self.is_in_order {
+            self.ranges.push((start, end));
+        } else {
+            self.texts.text(text, start as usize, end as usize, TERMINATOR);
+        }
+    }
+
+    /// How many texts there are so far, for [`Parts::back_to`].
+    pub(super) fn texts_so_far(&self) -> (usize, usize) {
+        (self.texts.at(), self.ranges.len())
+    }
+
+    /// Takes back the texts that came since.
+    pub(super) fn back_to(&mut self, (at, ranges): (usize, usize)) {
+        self.texts.back_to(at);
+        self.ranges.truncate(ranges);
     }
 
     #[inline(always)]
@@ -43,11 +61,19 @@ impl Parts {
         }
     }
 
-    pub(super) fn write_body(&mut self, style: Style, out: &mut Vec<u8>) {
+    pub(super) fn write_body(&mut self, style: Style, text: &[u8], out: &mut Vec<u8>) {
+        let mut first = style.code();
+        if !self.ranges.is_empty() {
+            first |= TEXTS_IN_ORDER;
+            self.ranges.sort_unstable();
+            for &(start, end) in &self.ranges {
+                self.texts.text(text, start as usize, end as usize, TERMINATOR);
+            }
+        }
         if self.additions.is_empty() {
-            out.push(style.code());
+            out.push(first);
         } else {
-            out.push(style.code() | HAS_ADDITIONS);
+            out.push(first | HAS_ADDITIONS);
             self.changed.sort_unstable();
             let mut list = Vec::new();
             varint::write(self.changed.len() as u64, &mut list);

@@ -16,6 +16,8 @@ impl Decoder {
         style: Style,
         output: &mut Output<'_>,
     ) -> Result<(), Corrupt> {
+        let is_in_order = self.is_in_order;
+        let mut next_text = 0;
         let Decoder { plan, places, symbols, lengths, numbers, texts, frames, .. } = self;
         // What the root is in, which has nothing more.
         let mut frame = Frame { kind: Kind::Array, next: 0, end: 0, slot: 0 };
@@ -30,14 +32,16 @@ impl Decoder {
                     None
                 }
                 Flat::String => {
-                    let (start, end) = text(texts, &mut place.text)?;
+                    let next = if is_in_order { &mut next_text } else { &mut place.text };
+                    let (start, end) = text(texts, next)?;
                     output.byte(b'"')?;
                     output.copy(bytes, start, end - start)?;
                     output.byte(b'"')?;
                     None
                 }
                 Flat::Text(prefix, suffix) => {
-                    let (start, end) = text(texts, &mut place.text)?;
+                    let next = if is_in_order { &mut next_text } else { &mut place.text };
+                    let (start, end) = text(texts, next)?;
                     output.copy(&plan.texts, prefix.at as usize, prefix.length as usize)?;
                     output.copy(bytes, start, end - start)?;
                     output.copy(&plan.texts, suffix.at as usize, suffix.length as usize)?;
