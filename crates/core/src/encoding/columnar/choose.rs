@@ -348,7 +348,7 @@ impl Chooser {
 
 /// The variant of a value that is alone in its column, and its integer.
 #[inline(always)]
-fn of_one(text: &[u8], value: Token) -> (New, i64) {
+pub(super) fn of_one(text: &[u8], value: Token) -> (New, i64) {
     let bare = Around::default();
     match value.kind {
         Kind::String => detect(text, value)

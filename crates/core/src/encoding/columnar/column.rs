@@ -27,6 +27,8 @@ pub(super) struct Column {
     pub(super) tuples: Vec<(u32, u32)>,
     /// The slots of keys that the payload adds.
     pub(super) new_keys: Vec<SlotId>,
+    /// A key list and the one before it.
+    pub(super) key_lists: (Vec<SlotId>, Vec<SlotId>),
     /// The variants of numbers and bytes that values have.
     pub(super) used: Vec<u32>,
     pub(super) has_text: bool,

@@ -4,14 +4,14 @@
 //! arrays are; integers and bytes; and texts. Slots come in the order in which a walk from the root
 //! reaches them, so that nothing has to say where a column begins.
 
-use super::choose::Chooser;
+use super::choose::{Chooser, of_one};
 use super::column::{Column, Structure};
 use super::known::{Found, Known};
 use super::model::{Model, SlotId, Variant, code};
 use super::parts::{Parts, write_small};
 use super::table::Seed;
 use super::tree::{NONE, Tree};
-use super::view::{write_text, write_tuple};
+use super::view::{View, write_text, write_tuple};
 use super::walk::{Kind, Token, Walk};
 use super::{Refused, varint};
 use crate::limits::{COLUMNAR_KEYS_MAX, COLUMNAR_SLOTS_MAX, COLUMNAR_VARIANTS_MAX};
@@ -109,7 +109,11 @@ impl Encoder {
         while let Some(slot) = self.stack.pop() {
             let is_written = match self.walk.values(slot) {
                 [] => true,
-                &[token] => self.write_one(slot, token, text),
+                &[token] => {
+                    self.write_one(slot, token, text)
+                        || self.write_new(slot, token, text)
+                        || self.write_new_object(slot, token, column)
+                }
                 _ => self.write_known(slot, text, column),
             };
             if !is_written {
@@ -172,6 +176,74 @@ impl Encoder {
                 }
             }
         }
+        true
+    }
+
+    /// Writes the only value of a slot that the model has not, if it is a scalar.
+    #[inline]
+    fn write_new(&mut self, slot: SlotId, token: Token, text: &[u8]) -> bool {
+        let is_container = matches!(token.kind, Kind::Object | Kind::Array | Kind::Tuple);
+        let is_full = self.added.variants >= COLUMNAR_VARIANTS_MAX;
+        if is_container || is_full || (slot as usize) < self.model.slots.len() {
+            return false;
+        }
+        self.added.variants += 1;
+        let parts = &mut self.parts;
+        let (new, integer) = of_one(text, token);
+        let view = new.view(text);
+        // One new variant, so that nothing has to say which the value has.
+        parts.additions.push(1);
+        view.write(&mut parts.additions);
+        match view {
+            View::Constant(_) => {}
+            View::Text(prefix, suffix) => {
+                parts.write_text(prefix.len() as u32, suffix.len() as u32, token, text);
+            }
+            View::Number(_, _, form, base) => parts.write_numbers(&[integer], form, base),
+            View::Bytes(prefix, suffix, kind) => {
+                let (prefix, suffix) = (prefix.len() as u32, suffix.len() as u32);
+                parts.write_bytes(prefix, suffix, kind, token.text(text));
+            }
+        }
+        true
+    }
+
+    /// Writes the only value of a slot that the model has not, if it is an object.
+    fn write_new_object(&mut self, slot: SlotId, token: Token, column: &mut Column) -> bool {
+        if token.kind != Kind::Object || (slot as usize) < self.model.slots.len() {
+            return false;
+        }
+        let (_, keys) = &mut column.key_lists;
+        keys.clear();
+        self.tree.slots_of(token.start, keys);
+        let (added, count) = (&mut self.added, keys.len());
+        let is_too_much = added.slots + count > COLUMNAR_SLOTS_MAX
+            || added.variants >= COLUMNAR_VARIANTS_MAX
+            || added.listed_keys + count > COLUMNAR_KEYS_MAX;
+        if is_too_much {
+            return false;
+        }
+        added.variants += 1;
+        added.listed_keys += count;
+        let out = &mut self.parts.additions;
+        // One new variant, whose key list takes nothing from one before it.
+        out.extend([1, code::OBJECT, 0]);
+        varint::write(count as u64, out);
+        let start = self.stack.len();
+        for &key in &*keys {
+            let node = &mut self.tree.nodes[key as usize];
+            if node.round == self.walk.round {
+                varint::write(u64::from(node.new_number) + 1, out);
+                continue;
+            }
+            node.round = self.walk.round;
+            node.new_number = (self.stack.len() - start) as u32;
+            self.stack.push(key);
+            varint::write(0, out);
+            write_text(self.tree.key(key), out);
+        }
+        added.slots += self.stack.len() - start;
+        self.stack[start..].reverse();
         true
     }
 
@@ -448,7 +520,8 @@ impl Encoder {
         let count = column.structure.len() + column.scalars.len();
         self.added.variants += count;
         varint::write(count as u64, out);
-        let (mut before, mut keys): (Vec<SlotId>, Vec<SlotId>) = (Vec::new(), Vec::new());
+        let (mut before, mut keys) = std::mem::take(&mut column.key_lists);
+        before.clear();
         let mut has_before = false;
         let mut positions = content.map_or(0, |content| content.positions.len());
         let known_keys = content.map_or(0, |content| content.children.len());
@@ -498,6 +571,7 @@ impl Encoder {
         for new in &column.scalars {
             new.view(text).write(out);
         }
+        column.key_lists = (before, keys);
         self.added.slots += column.new_keys.len();
         let is_too_much = self.added.slots > COLUMNAR_SLOTS_MAX
             || self.added.variants > COLUMNAR_VARIANTS_MAX

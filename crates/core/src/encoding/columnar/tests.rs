@@ -43,6 +43,9 @@ const TEXTS: &[&str] = &[
     "\"a\\u0041\\\"\\\\\\/\"",
     "[1,2,3]",
     "[1,\"a\"]",
+    "[\"a\",\"b\",3]",
+    "[\"a\",\"b\",3,[4]]",
+    "[{\"k\":[\"a\",\"b\"]},{\"k\":[\"c\",\"d\",5,true]},{\"k\":[5,6]}]",
     "[[1.5,2.25],[3.5,4.125],[1.5,0]]",
     "[[1,2],[3],[]]",
     "[\"a\",\"a\",\"a\",\"b\"]",
@@ -189,6 +192,23 @@ fn what_can_not_come_back_is_refused() {
     let many = format!("{{{}}}", keys.join(","));
     assert_eq!(round_trip(&mut contexts, many.as_bytes()), Err(Refused::Keys));
     round_trip(&mut contexts, b"[1]").unwrap();
+}
+
+#[test]
+fn keys_that_stand_in_another_order_each_time_come_back() {
+    let count = 4_000;
+    // Both numbers have nothing in common with the count, so that each key is met once.
+    let object = |step: usize| {
+        let member = |at: usize| format!("\"key {}\":{at}", at * step % count);
+        let members: Vec<String> = (0..count).map(member).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let mut contexts = contexts(None);
+    let text = format!("[{},{},{}]", object(1), object(2_477), object(3_001));
+    let first = round_trip(&mut contexts, text.as_bytes()).unwrap();
+    // What a context has met makes no difference.
+    round_trip(&mut contexts, object(1_237).as_bytes()).unwrap();
+    assert_eq!(round_trip(&mut contexts, text.as_bytes()), Ok(first));
 }
 
 fn orders(count: usize) -> Vec<String> {
