@@ -40,8 +40,8 @@ impl Indent {
     }
 }
 
-/// The bit of the first byte that says that texts stand in the order of the payload, and not slot by
-/// slot.
+/// The bit of the first byte that says that texts stand in the order of the payload, and not slot
+/// by slot.
 pub(super) const TEXTS_IN_ORDER: u8 = 0x20;
 
 /// The bit of the first byte that says that the payload brings additions to the model.
