@@ -9,6 +9,7 @@ mod clock;
 mod contest;
 mod corpora;
 mod deltas;
+mod drift;
 mod encodings;
 mod failure;
 mod json;
@@ -58,6 +59,8 @@ enum Bench {
     Learned(learned::Arguments),
     /// Each payload of a corpus against the one before it: versions, in sizes and in time
     Deltas(deltas::Arguments),
+    /// Old dictionaries under today's encoder, against the sizes of their day
+    Drift(drift::Arguments),
     /// One side of one row, a number of times: what `overhead --callgrind` runs under valgrind
     #[command(hide = true)]
     One(overhead::OneArguments),
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
 fn run(bench: &Bench) -> Outcome {
     match bench {
         Bench::Overhead(arguments) => overhead::run(arguments),
+        Bench::Drift(arguments) => drift::run(arguments),
         Bench::Json(arguments) => json::run(arguments),
         Bench::Encodings(arguments) => encodings::run(arguments),
         Bench::Pack(arguments) => pack::run(arguments),

@@ -1,7 +1,7 @@
 //! Every bench with tiny counts, so that `cargo test` keeps them compiling, their results right and
 //! the expected sizes up to date. No time is looked at: a machine that tests is never quiet.
 
-use crate::{deltas, encodings, json, learned, overhead, pack, ratios};
+use crate::{deltas, drift, encodings, json, learned, overhead, pack, ratios};
 
 #[test]
 fn our_calls_and_the_bare_ones_agree() {
@@ -31,6 +31,11 @@ fn compressed_sizes_are_as_expected() {
 #[test]
 fn columns_with_a_dictionary_come_back_and_are_smaller_than_messagepack() {
     learned::smoke().unwrap();
+}
+
+#[test]
+fn old_dictionaries_serve_todays_encoder() {
+    drift::smoke().unwrap();
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn person(number: usize) -> Person {
     let (first, last, street) = (word(6), word(9), word(10));
     let digits: Vec<u64> = (0..15).map(|at| if at == 0 { 4 } else { next(10) }).collect();
     let doubled = |at: usize| {
-        if at % 2 == 0 { digits[at] * 2 / 10 + digits[at] * 2 % 10 } else { digits[at] }
+        if at.is_multiple_of(2) { digits[at] * 2 / 10 + digits[at] * 2 % 10 } else { digits[at] }
     };
     let sum: u64 = (0..15).map(doubled).sum();
     let card: String =
