@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 
 use crate::corpus::Corpus;
 use crate::groups::Groups;
+use crate::report::human;
 use crate::statistics::Chooser;
 
 /// The shares of the payloads that train, select and report, in this order.
@@ -75,9 +76,9 @@ pub fn split(corpus: &Corpus, groups: &Groups, wanted: SplitBy, seed: u64) -> Sp
     if count < PAYLOADS_MIN {
         let all: Vec<usize> = (0..count).collect();
         let notice = format!(
-            "The corpus has {count} payloads, too few to split (at least {PAYLOADS_MIN}): figures \
-             are of the same payloads that chose the winner, and are better than new payloads \
-             will give."
+            "The corpus has {}, too few to split (at least {PAYLOADS_MIN}): figures are of the \
+             same payloads that chose the winner, and are better than new payloads will give.",
+            human::counted(count as u64, "payload")
         );
         let (train, select, report) = (all.clone(), all.clone(), all);
         return Split { train, select, report, by: None, notice: Some(notice) };

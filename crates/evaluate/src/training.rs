@@ -19,7 +19,7 @@ use cinch_core::encoding::{Encoding, encoding_named};
 use cinch_core::pack::PackError;
 use cinch_core::profile::Profile;
 use cinch_learn::deny::Deny;
-use cinch_learn::{Course, Found, HeldOut, LearnError, Lessons, SIZES, SearchError};
+use cinch_learn::{CodecPart, Course, Found, HeldOut, LearnError, Lessons, SIZES, SearchError};
 
 use crate::corpus::{Corpus, FieldPath};
 use crate::groups::{Groups, near_duplicates};
@@ -81,6 +81,13 @@ pub enum TrainingError {
 struct Learned {
     encoding: &'static Encoding,
     found: Found,
+}
+
+/// A dictionary that was trained on all payloads but those that report.
+struct Made<'a> {
+    lessons: Lessons<'a>,
+    course: Course,
+    part: CodecPart,
 }
 
 /// Trains a dictionary and judges it.
@@ -217,32 +224,23 @@ impl Trainer<'_> {
     fn learn(
         &self,
         best: &Learned,
+        bytes: usize,
         entities_min: u32,
         deny: &Deny,
-        describe: impl FnOnce(&Lessons<'_>) -> String,
-    ) -> Result<(Arc<Dictionary>, DictionaryFacts), LearnError> {
+    ) -> Result<Made<'_>, LearnError> {
         let lessons = Lessons::of(&self.taken(&self.lessons_indices()), deny);
         let mut course = Course::new(&lessons, best.encoding, entities_min)?;
-        let bytes = best.found.best.bytes.min(course.bytes_max());
-        let level = self.request.codec.level;
-        let part = course.part(best.found.best.parameters, bytes, level)?;
-        let description = describe(&lessons);
-        let dictionary = match self.request.codec.codec.info().dictionary_use {
-            DictionaryUse::EveryLevel => course.file(&part, &description)?,
-            _ => course.raw_file(&part, &description)?,
-        };
-        let facts = DictionaryFacts {
-            id: dictionary.id(),
-            encoding: best.encoding.name.to_owned(),
-            file_bytes: dictionary.bytes().len(),
-            content_bytes: part.content().len(),
-            model_bytes: course.model_bytes().map_or(0, <[u8]>::len),
-            payloads: lessons.count(),
-            entities: lessons.entities(),
-            denied_payloads: lessons.denied(),
-            build_seconds: part.build_seconds,
-        };
-        Ok((dictionary, facts))
+        let bytes = bytes.min(course.bytes_max());
+        let part = course.part(best.found.best.parameters, bytes, self.request.codec.level)?;
+        Ok(Made { lessons, course, part })
+    }
+
+    /// The file of what was trained.
+    fn file(&self, made: &Made<'_>, description: &str) -> Result<Arc<Dictionary>, LearnError> {
+        Ok(match self.request.codec.codec.info().dictionary_use {
+            DictionaryUse::EveryLevel => made.course.file(&made.part, description)?,
+            _ => made.course.raw_file(&made.part, description)?,
+        })
     }
 
     /// Trains the best on all payloads but those that report, and has these judge it.
@@ -259,9 +257,11 @@ impl Trainer<'_> {
             profile.dictionary = dictionary;
             profile
         };
-        let learned = self.learn(best, request.entities_min, &request.deny, |_| String::new());
-        let (dictionary, _) = match learned {
-            Ok(learned) => learned,
+        let bytes = best.found.best.bytes;
+        let made = self.learn(best, bytes, request.entities_min, &request.deny);
+        let made = made.and_then(|made| Ok((self.file(&made, "")?, made)));
+        let (dictionary, made) = match made {
+            Ok(made) => made,
             Err(error) => {
                 result.warnings.push(format!("{error}."));
                 return Ok(());
@@ -282,10 +282,8 @@ impl Trainer<'_> {
         result.held_out = contest.run(watch)?;
         watch.progress.advance(1);
         // Without privacy: what anybody had, whoever they are, as much of it as there may be.
-        let mut open = Learned { encoding: best.encoding, found: best.found.clone() };
-        open.found.best.bytes = SIZES[SIZES.len() - 1];
-        let open = self.learn(&open, 1, &Deny::nothing(), |_| String::new());
-        if let Ok((open, _)) = open {
+        let open = self.learn(best, SIZES[SIZES.len() - 1], 1, &Deny::nothing());
+        if let Ok(open) = open.and_then(|open| self.file(&open, "")) {
             let bytes = contest.bytes_of(&profile(best.encoding, Some(open)))?;
             result.privacy =
                 Some(Privacy { entities_min: request.entities_min, bytes, bytes_open: bytes });
@@ -303,16 +301,23 @@ impl Trainer<'_> {
             bytes_without: result.smallest_without(),
             bytes_with: new_bytes,
         };
-        let described = self.learn(best, request.entities_min, &request.deny, |lessons| {
-            let level = request.codec.level;
-            let mut description = lessons.description(best.encoding, level, request.entities_min);
-            description.entity_field = request.entity_field.as_ref().map(ToString::to_string);
-            description.trained.clone_from(&request.trained);
-            description.held_out = Some(held_out);
-            description.to_json()
-        });
-        if let Ok((dictionary, facts)) = described {
-            result.facts = Some(facts);
+        let level = request.codec.level;
+        let mut description = made.lessons.description(best.encoding, level, request.entities_min);
+        description.entity_field = request.entity_field.as_ref().map(ToString::to_string);
+        description.trained.clone_from(&request.trained);
+        description.held_out = Some(held_out);
+        if let Ok(dictionary) = self.file(&made, &description.to_json()) {
+            result.facts = Some(DictionaryFacts {
+                id: dictionary.id(),
+                encoding: best.encoding.name.to_owned(),
+                file_bytes: dictionary.bytes().len(),
+                content_bytes: made.part.content().len(),
+                model_bytes: made.course.model_bytes().map_or(0, <[u8]>::len),
+                payloads: made.lessons.count(),
+                entities: made.lessons.entities(),
+                denied_payloads: made.lessons.denied(),
+                build_seconds: made.part.build_seconds,
+            });
             result.dictionary = Some(dictionary);
         }
         Ok(())
