@@ -228,7 +228,10 @@ impl Measured<'_> {
         // a disturbance.
         self.host[0] = Host::read();
         self.time_the_choice(&choose, watch);
-        self.first_calls(&choose, watch);
+        // A budget on the first call has to be kept by every one of them.
+        let is_bounded = self.request.budgets.iter().any(Budget::is_on_first_call);
+        let called = if is_bounded { self.timed.clone() } else { self.families() };
+        self.counts.stage2.measured_seconds += self.first_calls(&choose, &called, watch) / 1e9;
         self.resamples = self.resamples(&self.chosen.payloads);
         select::eliminate_over_budget(
             &mut self.all,
@@ -363,23 +366,22 @@ impl Measured<'_> {
         families
     }
 
-    fn first_calls(&mut self, choose: &[usize], watch: &mut Watch<'_>) {
+    /// Makes first calls of these candidates, and returns the nanoseconds in measured calls.
+    fn first_calls(&mut self, choose: &[usize], called: &[usize], watch: &mut Watch<'_>) -> f64 {
         let setting = self.setting();
         let mut by_size = choose.to_vec();
         by_size.sort_by_key(|&index| self.corpus.payloads[index].bytes.len());
-        let Some(&median) = by_size.get(by_size.len() / 2) else { return };
-        // A budget on the first call has to be kept by every one of them.
-        let is_bounded = self.request.budgets.iter().any(Budget::is_on_first_call);
-        let called = if is_bounded { self.timed.clone() } else { self.families() };
+        let Some(&median) = by_size.get(by_size.len() / 2) else { return 0.0 };
         watch.progress.begin("first calls", called.len() as u64);
-        for index in called {
+        let mut spent = 0.0;
+        for &index in called {
             let processes = self.plan.first_call_processes;
             let tracked = &mut self.all[index];
-            let spent = measure::first_calls(&setting, tracked, median, processes, watch);
-            self.counts.stage2.measured_seconds += spent / 1e9;
+            spent += measure::first_calls(&setting, tracked, median, processes, watch);
             watch.progress.advance(1);
         }
         select::eliminate_unfit(&mut self.all);
+        spent
     }
 
     /// Times what is still in on the payloads that chose nothing.
@@ -447,6 +449,15 @@ impl Measured<'_> {
                 self.decision = self.decide(&self.resamples);
                 pending.extend(self.winner().filter(|best| !checked.contains(best)));
             }
+        }
+        // Another one of its codec was called where this one was not yet the best of it.
+        let is_uncalled = |&best: &usize| self.all[best].first_call_ns == 0.0;
+        if let Some(best) = self.winner().filter(is_uncalled)
+            && !watch.stopped()
+        {
+            let payloads = self.chosen.payloads.clone();
+            self.first_calls(&payloads, &[best], watch);
+            self.decision = self.decide(&self.resamples);
         }
     }
 

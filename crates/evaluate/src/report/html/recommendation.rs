@@ -101,7 +101,10 @@ fn figures(trial: &Trial) -> Vec<Value> {
         };
         tiles.push(pair("pack", &trial.pack_ns));
         tiles.push(pair("unpack", &trial.unpack_ns));
-        tiles.push(tile("first call", human::time(trial.first_call_ns), "new context".to_owned()));
+        if trial.first_call_ns > 0.0 {
+            let time = human::time(trial.first_call_ns);
+            tiles.push(tile("first call", time, "new context".to_owned()));
+        }
     }
     if view::is_timed(trial) || trial.memory_bytes > 0 {
         let memory = human::size(trial.memory_bytes as f64);
