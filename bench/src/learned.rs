@@ -35,6 +35,9 @@ const TRAINING_MIN: usize = 50;
 /// What so many payloads had may enter a dictionary, in lack of anything that tells entities.
 const ENTITIES_MIN: u32 = 10;
 
+/// The corpus of long lists that no dictionary is for.
+const FARE_LISTS: &str = "flights_fare_history";
+
 /// Times are of so many calls, the least of them.
 const CALLS: usize = 5;
 
@@ -67,6 +70,7 @@ struct Times {
     gzip_ns: Vec<f64>,
     pack_ns: Vec<f64>,
     gunzip_ns: Vec<f64>,
+    libdeflate_ns: Vec<f64>,
     unpack_ns: Vec<f64>,
     encode_ns: f64,
     decode_ns: f64,
@@ -251,6 +255,7 @@ fn time(
     let gzip = named("gzip")?;
     let (mut pack, mut unpack) = (zstd.compressor(3, dictionary)?, zstd.decompressor(dictionary)?);
     let (mut deflate, mut inflate) = (gzip.compressor(6, None)?, gzip.decompressor(None)?);
+    let mut libdeflate = named("gzip-libdeflate")?.decompressor(None)?;
     let (mut encoded, mut body, mut text) = (Vec::new(), Vec::new(), Vec::new());
     let timed = |payload: &&Vec<u8>| TIMED_BYTES.contains(&payload.len());
     for payload in measured.iter().filter(timed) {
@@ -267,6 +272,9 @@ fn time(
         times
             .gunzip_ns
             .push(least(|| Ok(inflate.decompress_exact(&body[..gzip_bytes], &mut text)?))?);
+        times
+            .libdeflate_ns
+            .push(least(|| Ok(libdeflate.decompress_exact(&body[..gzip_bytes], &mut text)?))?);
         times.encode_ns += least(|| {
             encoded.clear();
             Ok(encoder.encode(payload, &mut encoded)?)
@@ -308,19 +316,18 @@ fn table(rows: &[Row]) -> String {
         "lzma2:3",
         "pack x gzip",
         "unpack x gunzip",
+        "x libdeflate",
         "encode MB/s",
         "decode MB/s",
     ]);
     for row in rows {
         let ratio = |bytes: usize| format!("{:.2}", row.bytes as f64 / bytes.max(1) as f64);
         let times = &row.times;
-        let speed = |ns: f64| match times.bytes {
-            0 => "-".to_owned(),
-            bytes => format!("{:.0}", bytes as f64 / ns * 1e3),
+        let speed = |ns: f64| {
+            megabytes_per_second(times, ns).map_or("-".to_owned(), |speed| format!("{speed:.0}"))
         };
-        let factor = |slow: &[f64], fast: &[f64]| match slow.is_empty() {
-            true => "-".to_owned(),
-            false => format!("{:.2}", median(slow) / median(fast)),
+        let factor = |slow: &[f64], fast: &[f64]| {
+            factor(slow, fast).map_or("-".to_owned(), |factor| format!("{factor:.2}"))
         };
         table.row([
             row.name.clone(),
@@ -334,6 +341,7 @@ fn table(rows: &[Row]) -> String {
             ratio(row.lzma),
             factor(&times.gzip_ns, &times.pack_ns),
             factor(&times.gunzip_ns, &times.unpack_ns),
+            factor(&times.libdeflate_ns, &times.unpack_ns),
             speed(times.encode_ns),
             speed(times.decode_ns),
         ]);
@@ -341,21 +349,58 @@ fn table(rows: &[Row]) -> String {
     table.text()
 }
 
+/// How many times the median of one side is that of the other, where something was timed.
+fn factor(slow: &[f64], fast: &[f64]) -> Option<f64> {
+    (!slow.is_empty()).then(|| median(slow) / median(fast))
+}
+
+fn megabytes_per_second(times: &Times, ns: f64) -> Option<f64> {
+    (times.bytes > 0).then(|| times.bytes as f64 / ns * 1e3)
+}
+
+/// The figures that the encoding was built for, each with its goal.
 fn summary(rows: &[Row]) -> Vec<String> {
     let many: Vec<&Row> = rows.iter().filter(|row| row.payloads >= PAYLOADS_MIN).collect();
-    let of = |figure: &dyn Fn(&Row) -> f64| {
-        let figures: Vec<f64> = many.iter().map(|row| figure(row)).collect();
-        if figures.is_empty() { f64::NAN } else { median(&figures) }
+    let ratio = |a: usize, b: usize| Some(a as f64 / b.max(1) as f64);
+    let mut lines = vec![format!(
+        "medians, least and most of {} corpora of {PAYLOADS_MIN} payloads or more:",
+        many.len()
+    )];
+    let mut line = |name: &str, goal: &str, rows: &[&Row], of: &dyn Fn(&Row) -> Option<f64>| {
+        let mut figures: Vec<f64> = rows.iter().filter_map(|row| of(row)).collect();
+        figures.sort_by(f64::total_cmp);
+        let (Some(least), Some(most)) = (figures.first(), figures.last()) else { return };
+        let middle = median(&figures);
+        lines.push(format!("  {name:<52} {middle:>8.2}  {least:.2} to {most:.2}  goal {goal}"));
     };
-    let ratio = |a: usize, b: usize| a as f64 / b.max(1) as f64;
-    let z3 = of(&|row| ratio(row.msgpack_zlib, row.columnar_3));
-    let z19 = of(&|row| ratio(row.msgpack_zlib, row.columnar_19));
-    let text = of(&|row| ratio(row.verbatim_3, row.columnar_3));
-    vec![
-        format!("medians over {} corpora of {PAYLOADS_MIN} payloads or more:", many.len()),
-        format!("  msgpack+zlib:6 / columnar+zstd:3+dictionary   {z3:.2}"),
-        format!("  msgpack+zlib:6 / columnar+zstd:19+dictionary  {z19:.2}"),
-        format!("  verbatim / columnar, both zstd:3+dictionary   {text:.2}"),
+    line("msgpack+zlib:6 / columnar+zstd:3+dictionary", "2.4", &many, &|row| {
+        ratio(row.msgpack_zlib, row.columnar_3)
+    });
+    line("msgpack+zlib:6 / columnar+zstd:19+dictionary", "2.9", &many, &|row| {
+        ratio(row.msgpack_zlib, row.columnar_19)
+    });
+    line("verbatim / columnar, both zstd:3+dictionary", "1.15", &many, &|row| {
+        ratio(row.verbatim_3, row.columnar_3)
+    });
+    let lists: Vec<&Row> = rows.iter().filter(|row| row.name == FARE_LISTS).collect();
+    line("fare lists: json+lzma2:3 / columnar+zstd:3", "2.5", &lists, &|row| {
+        ratio(row.lzma, row.columnar_alone)
+    });
+    line("gzip:6 / pack, times", "4", &many, &|row| factor(&row.times.gzip_ns, &row.times.pack_ns));
+    line("gunzip (zlib-rs) / unpack, times", "1.5", &many, &|row| {
+        factor(&row.times.gunzip_ns, &row.times.unpack_ns)
+    });
+    line("gunzip (libdeflate) / unpack, times", "-", &many, &|row| {
+        factor(&row.times.libdeflate_ns, &row.times.unpack_ns)
+    });
+    line("encode alone, MB/s of text", "800", &many, &|row| {
+        megabytes_per_second(&row.times, row.times.encode_ns)
+    });
+    line("decode alone, MB/s of text", "1500", &many, &|row| {
+        megabytes_per_second(&row.times, row.times.decode_ns)
+    });
+    lines.push(
         "times are of payloads of 1 to 20 kB; packing includes unpacking to verify".to_owned(),
-    ]
+    );
+    lines
 }
