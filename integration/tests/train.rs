@@ -210,6 +210,25 @@ fn a_new_dictionary_has_to_be_better_than_the_current_one() {
 }
 
 #[test]
+fn lines_that_stay_plain_without_a_dictionary_get_one() {
+    let folder = Folder::new();
+    let line = |at: usize| {
+        let (thread, bytes) = (at * 7 % 13, at * 7919 % 100_003);
+        format!(
+            "[worker-{thread}] INFO org.example.cache.Store: kept {bytes} bytes of session {at}"
+        ) + " for the next request of its owner\n"
+    };
+    let source = folder.write("cache.log", (0..1_200).map(line).collect::<String>());
+    let dictionary = folder.at("log.cinchdict");
+    let ran = cinch(["train", &source, "-o", &dictionary, "--json", "--entities-min", "5"]);
+    let ran = ran.run().code(0).json();
+    let contenders = ran["held_out"].as_array().unwrap();
+    assert_eq!(contenders[0]["name"], "no dictionary");
+    assert_eq!(contenders[0]["packed"], 0);
+    assert!(contenders.last().unwrap()["packed"].as_u64() > Some(100), "{contenders:?}");
+}
+
+#[test]
 fn few_payloads_are_warned_of() {
     let folder = Folder::new();
     let carts = folder.write("carts.ndjson", small_carts(60, 1));

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use cinch_core::codec::SetupError;
-use cinch_core::pack::{PackError, Packer, Unpacker};
+use cinch_core::pack::{Outcome, PackError, Packer, Unpacker};
 use cinch_core::profile::Profile;
 use cinch_learn::SearchError;
 use serde::Serialize;
@@ -26,8 +26,10 @@ pub struct Contender {
     pub name: &'static str,
     /// The encoding.
     pub encoding: &'static str,
-    /// The bytes of all envelopes.
+    /// The bytes of all that is stored, envelopes and plain payloads.
     pub bytes: u64,
+    /// How many payloads are in envelopes; the others did not shrink enough and stay plain.
+    pub packed: usize,
     /// The bytes of the texts by those of the envelopes.
     pub ratio: f64,
     /// The mean time to pack and verify a payload, in nanoseconds.
@@ -78,7 +80,8 @@ impl<'a> Contest<'a> {
 
     /// The bytes that a profile makes of the payloads.
     pub(super) fn bytes_of(&self, profile: &Profile) -> Result<u64, TrainingError> {
-        packed_bytes(&mut packer(profile)?, &self.payloads).map_err(TrainingError::from)
+        let (bytes, _) = packed_bytes(&mut packer(profile)?, &self.payloads)?;
+        Ok(bytes)
     }
 
     pub(super) fn run(&mut self, watch: &Watch<'_>) -> Result<Vec<Contender>, TrainingError> {
@@ -113,11 +116,12 @@ impl<'a> Contest<'a> {
         self.entered
             .iter_mut()
             .map(|entered| {
-                let bytes = packed_bytes(&mut entered.packer, payloads)?;
+                let (bytes, packed) = packed_bytes(&mut entered.packer, payloads)?;
                 Ok(Contender {
                     name: entered.name,
                     encoding: entered.profile.encoding.name,
                     bytes,
+                    packed,
                     ratio: text_bytes as f64 / bytes.max(1) as f64,
                     pack_ns: mean(&entered.pack_ns),
                     unpack_ns: mean(&entered.unpack_ns),
@@ -127,12 +131,14 @@ impl<'a> Contest<'a> {
     }
 }
 
-fn packed_bytes(packer: &mut Packer, payloads: &[(&[u8], u32)]) -> Result<u64, PackError> {
+/// The bytes that are stored, and how many payloads are in envelopes.
+fn packed_bytes(packer: &mut Packer, payloads: &[(&[u8], u32)]) -> Result<(u64, usize), PackError> {
     let mut envelope = Vec::new();
-    let mut bytes = 0;
+    let (mut bytes, mut packed) = (0, 0);
     for (payload, _) in payloads {
-        packer.pack(payload, &mut envelope)?;
+        let outcome = packer.pack(payload, &mut envelope)?;
+        packed += usize::from(matches!(outcome, Outcome::Packed { .. }));
         bytes += envelope.len() as u64;
     }
-    Ok(bytes)
+    Ok((bytes, packed))
 }

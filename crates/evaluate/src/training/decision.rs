@@ -72,8 +72,10 @@ pub(super) fn decide(
             percent(SMALLER_BY_MIN)
         ));
     }
-    let same: Vec<&Contender> = others.iter().filter(|o| o.encoding == encoding.name).collect();
-    for other in same {
+    // What leaves payloads plain takes no time to unpack them, and saves nothing.
+    let is_comparable =
+        |other: &&Contender| other.encoding == encoding.name && 2 * other.packed >= new.packed;
+    for other in others.iter().filter(is_comparable) {
         for (what, new_ns, other_ns) in
             [("packing", new.pack_ns, other.pack_ns), ("unpacking", new.unpack_ns, other.unpack_ns)]
         {
@@ -91,7 +93,7 @@ pub(super) fn decide(
         is_worth_it: true,
         reason: format!(
             "Payloads that did not train it are {} smaller than with the best of the others, and \
-             no slower.",
+             no slower where those are packed.",
             percent(gain)
         ),
     }
@@ -103,7 +105,8 @@ mod tests {
     use cinch_core::encoding::encoding_named;
 
     fn contender(name: &'static str, bytes: u64, pack_ns: f64) -> Contender {
-        Contender { name, encoding: "columnar", bytes, ratio: 1.0, pack_ns, unpack_ns: 100.0 }
+        let (packed, unpack_ns) = (100, 100.0);
+        Contender { name, encoding: "columnar", bytes, packed, ratio: 1.0, pack_ns, unpack_ns }
     }
 
     fn decided(contenders: &[Contender]) -> Decision {
@@ -118,6 +121,9 @@ mod tests {
         assert!(!worth(contender("new", 951, 100.0)));
         assert!(worth(contender("new", 500, 104.0)));
         assert!(!worth(contender("new", 500, 106.0)));
+        // Payloads that stay plain cost no time, and that is no reason to keep them so.
+        let plain = Contender { packed: 3, ..none.clone() };
+        assert!(decided(&[plain, contender("new", 500, 900.0)]).is_worth_it);
         let current = contender("current", 520, 100.0);
         let new = contender("new", 500, 100.0);
         let decision = decided(&[none.clone(), current, new.clone()]);
