@@ -234,7 +234,7 @@ fn few_payloads_are_warned_of() {
     let carts = folder.write("carts.ndjson", small_carts(60, 1));
     let dictionary = folder.at("carts.cinchdict");
     let ran = cinch(["train", &carts, "-o", &dictionary, "--force", "--entities-min", "2"]).run();
-    tells(&ran.code(0), &["There are 60 payloads, fewer than 100"]);
+    tells(&ran.code(0), &["The corpus has 60 payloads, fewer than 100"]);
 }
 
 #[test]

@@ -24,6 +24,7 @@ use cinch_learn::{CodecPart, Course, Found, HeldOut, LearnError, Lessons, SIZES,
 use crate::corpus::{Corpus, FieldPath};
 use crate::groups::{Groups, near_duplicates};
 use crate::measure::Watch;
+use crate::report::human;
 use crate::split::{Split, SplitBy, split};
 
 pub use contest::Contender;
@@ -167,8 +168,9 @@ impl Trainer<'_> {
         let count = self.corpus.payloads.len();
         if count < PAYLOADS_FEW {
             warnings.push(format!(
-                "There are {count} payloads, fewer than {PAYLOADS_FEW}: later ones may not look \
-                 like them."
+                "The corpus has {}, fewer than {PAYLOADS_FEW}: later payloads may not look like \
+                 these.",
+                human::counted(count as u64, "payload")
             ));
         }
         warnings.extend(self.entities.notice.clone());

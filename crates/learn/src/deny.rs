@@ -70,11 +70,6 @@ impl Deny {
         names.chain(self.patterns[usual..].iter().map(|p| p.as_str().to_owned())).collect()
     }
 
-    /// Whether a text holds something that is denied.
-    pub fn matches(&self, text: &[u8]) -> bool {
-        (0..self.patterns.len()).any(|pattern| !self.found(pattern, text).is_empty())
-    }
-
     /// The payload with every match changed. `number` is the payload's, so that the same match
     /// becomes something else in every payload.
     pub fn scramble<'a>(&self, payload: &'a [u8], number: usize) -> Cow<'a, [u8]> {
@@ -153,7 +148,6 @@ mod tests {
         let payload = br#"{"to":"Jo <jo.do@mail.example.org>","phone":"+49 151 234-5678","#;
         let payload =
             [payload.as_slice(), br#""card":4111111111111111,"id":4111111111111112}"#].concat();
-        assert!(deny.matches(&payload));
         let scrambled = deny.scramble(&payload, 7);
         let text = std::str::from_utf8(&scrambled).unwrap();
         for private in ["jo.do", "example", "151 234", "4111111111111111"] {

@@ -256,10 +256,11 @@ impl Course {
         self.ground.bytes_max()
     }
 
-    /// Makes the codec's part; see [`Ground::part`].
+    /// Makes the codec's part, with content of at most `bytes` bytes, for a level of zstd. The same
+    /// payloads give the same bytes.
     ///
     /// # Errors
-    /// As [`Ground::part`].
+    /// [`LearnError`] where there are too few payloads for so many bytes.
     pub fn part(
         &mut self,
         parameters: Parameters,

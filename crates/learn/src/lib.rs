@@ -18,9 +18,6 @@ mod shared;
 pub use content::Parameters;
 pub use description::{Description, HeldOut};
 pub use lessons::{Course, Lessons};
-pub use part::{
-    CHECKED_BYTES, CodecPart, Ground, LearnError, SAMPLE_BYTES_FACTOR, SAMPLES_MIN, Segment,
-    dictionary_id,
-};
-pub use samples::{SAMPLE_BYTES_MAX, Sample, TRAIN_BYTES_MAX, usable_bytes};
+pub use part::{CHECKED_BYTES, CodecPart, LearnError, SAMPLE_BYTES_FACTOR, SAMPLES_MIN, Segment};
+pub use samples::{SAMPLE_BYTES_MAX, TRAIN_BYTES_MAX};
 pub use search::{Found, SIZE_TOLERANCE, SIZES, SearchError, Tried, steps};

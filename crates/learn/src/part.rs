@@ -128,7 +128,7 @@ pub enum LearnError {
 }
 
 /// What a dictionary can be made of: samples, and what they share.
-pub struct Ground {
+pub(crate) struct Ground {
     samples: Samples,
     shared: Shared,
     counts: Vec<Counts>,
@@ -142,7 +142,7 @@ impl Ground {
     /// # Errors
     /// [`LearnError::TooFewSamples`], and [`LearnError::NothingShared`] where there are fewer
     /// entities.
-    pub fn of(samples: &[Sample<'_>], entities_min: u32) -> Result<Ground, LearnError> {
+    pub(crate) fn of(samples: &[Sample<'_>], entities_min: u32) -> Result<Ground, LearnError> {
         let start = Instant::now();
         let samples = Samples::gather(samples);
         if samples.count() < SAMPLES_MIN {
@@ -157,7 +157,7 @@ impl Ground {
     }
 
     /// The most bytes that a dictionary of these samples may have.
-    pub fn bytes_max(&self) -> usize {
+    pub(crate) fn bytes_max(&self) -> usize {
         self.samples.bytes() / SAMPLE_BYTES_FACTOR
     }
 
@@ -166,7 +166,7 @@ impl Ground {
     ///
     /// # Errors
     /// [`LearnError`] where the samples are too few or have too little in common.
-    pub fn part(
+    pub(crate) fn part(
         &mut self,
         parameters: Parameters,
         bytes: usize,
@@ -284,7 +284,7 @@ fn cut(segments: &mut Vec<Segment>, mut bytes: usize) {
 }
 
 /// An id that is made of content, outside what RFC 8878 reserves.
-pub fn dictionary_id(content: &[u8]) -> u32 {
+pub(crate) fn dictionary_id(content: &[u8]) -> u32 {
     (ID_MIN + xxh3_64(content) % (ID_END - ID_MIN)) as u32
 }
 

@@ -19,11 +19,11 @@ const SAMPLE_BYTES_MIN: usize = 8;
 
 /// A payload as the codec will see it, and who or what it is about.
 #[derive(Debug, Clone, Copy)]
-pub struct Sample<'a> {
+pub(crate) struct Sample<'a> {
     /// The payload, encoded.
-    pub bytes: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     /// The number of its entity.
-    pub entity: u32,
+    pub(crate) entity: u32,
 }
 
 /// Samples that stand one after the other, each with a byte after it that belongs to none.
@@ -108,7 +108,7 @@ impl Samples {
 
 /// The bytes of samples that are learned from: none of those that are too short, and of long ones
 /// the beginning.
-pub fn usable_bytes<'a>(samples: impl IntoIterator<Item = &'a [u8]>) -> usize {
+fn usable_bytes<'a>(samples: impl IntoIterator<Item = &'a [u8]>) -> usize {
     samples.into_iter().filter_map(usable).map(<[u8]>::len).sum()
 }
 

@@ -11,7 +11,7 @@ use crate::report::human;
 pub fn render(result: &TrainingResult) -> String {
     let [train, select, report] = result.parts;
     let mut text = format!(
-        "{} of {} ({} entities): {train} train, {select} select, {report} report; {}\n",
+        "{} of {}, entities: {}; {train} train, {select} select, {report} report; {}\n",
         human::counted(result.payloads as u64, "payload"),
         human::size(result.payload_bytes as f64),
         human::count(result.entities as u64),

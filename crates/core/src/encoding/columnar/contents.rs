@@ -1,7 +1,9 @@
 //! What a model holds, line by line, for whoever wants to see it before it is handed around.
 //! A dictionary is handed around, and what it holds may be somebody's.
 
-use super::model::{Affixes, Model, SlotId, Variant};
+use std::mem;
+
+use super::model::{Affixes, Model, Variant};
 
 /// One thing that a model holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +22,10 @@ impl Model {
     /// each way in which a value there is written.
     pub fn contents(&self) -> Vec<Content> {
         let mut contents = Vec::new();
-        let mut stack: Vec<(SlotId, String)> = vec![(0, "$".to_owned())];
-        while let Some((id, path)) = stack.pop() {
+        let mut paths = vec![String::new(); self.slots.len()];
+        paths[0].push('$');
+        for id in self.in_order() {
+            let path = mem::take(&mut paths[id as usize]);
             let slot = &self.slots[id as usize];
             let content = |kind, text| Content { path: path.clone(), kind, text };
             contents.push(content("path", String::new()));
@@ -47,17 +51,15 @@ impl Model {
                 };
                 contents.push(content(kind, text));
             }
-            let start = stack.len();
             for child in &slot.children {
-                stack.push((child.slot, format!("{path}.{}", readable(child.key()))));
+                paths[child.slot as usize] = format!("{path}.{}", readable(child.key()));
             }
             for (at, &position) in slot.positions.iter().enumerate() {
-                stack.push((position, format!("{path}[{at}]")));
+                paths[position as usize] = format!("{path}[{at}]");
             }
             if let Some(element) = slot.element {
-                stack.push((element, format!("{path}[]")));
+                paths[element as usize] = format!("{path}[]");
             }
-            stack[start..].reverse();
         }
         contents
     }
