@@ -354,12 +354,14 @@ mod named;
 mod pool;
 mod snappy;
 mod stored;
+mod unknown_length;
 mod zstd;
 
 #[cfg(test)]
 mod tests;
 
 pub use choice::{ALIASES, ChoiceError, CodecChoice, codec_names};
+pub use unknown_length::decompress_unknown_length;
 
 /// The decoder of `stored` bodies, which wrap what must not be compressed.
 pub const STORED: CodecId = CodecId(0x10);

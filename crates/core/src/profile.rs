@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::CodecChoice;
+use crate::codec::{Codec, CodecChoice};
 use crate::dictionary::Dictionary;
 use crate::encoding::{Encoding, Engine};
 
@@ -115,6 +115,16 @@ impl Profile {
     pub fn dictionaries(&self) -> impl Iterator<Item = &Arc<Dictionary>> {
         let of_rules = self.methods().filter_map(|method| method.dictionary.as_ref());
         self.dictionary.iter().chain(of_rules)
+    }
+
+    /// The encodings of the profile and its rules. One that is used more than once comes as often.
+    pub fn encodings(&self) -> impl Iterator<Item = &'static Encoding> {
+        std::iter::once(self.encoding).chain(self.methods().map(|method| method.encoding))
+    }
+
+    /// The codecs of the profile and its rules. One that is used more than once comes as often.
+    pub fn codecs(&self) -> impl Iterator<Item = &'static dyn Codec> {
+        std::iter::once(self.codec.codec).chain(self.methods().map(|method| method.codec.codec))
     }
 
     /// The methods of the rules.

@@ -8,7 +8,15 @@
 //! The principal types: a [`Record`] is what a store holds under a key, in one slot or two;
 //! [`modes::WriteMode`] and [`modes::ReadMode`] say which of them is written and believed.
 
+pub mod fleet;
+pub mod gate;
+pub mod glob;
 pub mod modes;
+pub mod policy;
+pub mod published;
 pub mod record;
+pub mod settings;
+pub mod state;
+pub mod steps;
 
 pub use record::{Metadata, PackedField, Record, Stamp};

@@ -7,7 +7,7 @@
 
 use std::io::Read;
 
-use cinch_core::codec::{DecompressError, codec_named};
+use cinch_core::codec::{DecompressError, codec_named, decompress_unknown_length};
 use cinch_core::envelope::{UnpackError, looks_like_envelope};
 use cinch_core::pack::Unpacker;
 
@@ -193,8 +193,7 @@ enum Failure {
     Damaged,
 }
 
-/// Decompresses a value whose content's length is not known into a buffer that grows up to the
-/// limit.
+/// Decompresses a value whose content's length is not known.
 fn decompress(
     codec: &str,
     value: &[u8],
@@ -203,22 +202,12 @@ fn decompress(
 ) -> Result<(), Failure> {
     let codec = codec_named(codec).ok_or(Failure::Damaged)?;
     let mut decompressor = codec.decompressor(None).map_err(|_| Failure::Damaged)?;
-    let mut capacity = value.len().saturating_mul(4).clamp(1 << 10, limit_bytes.max(1 << 10));
-    loop {
-        out.resize(capacity, 0);
-        match decompressor.decompress(value, out) {
-            Ok(length) if length <= limit_bytes => {
-                out.truncate(length);
-                return Ok(());
-            }
-            Ok(_) => return Err(Failure::TooLarge),
-            Err(DecompressError::OutputTooSmall { .. }) if capacity < limit_bytes => {
-                capacity = capacity.saturating_mul(4).min(limit_bytes);
-            }
-            Err(DecompressError::OutputTooSmall { .. }) => return Err(Failure::TooLarge),
-            Err(_) => return Err(Failure::Damaged),
+    decompress_unknown_length(&mut *decompressor, value, limit_bytes, out).map_err(|error| {
+        match error {
+            DecompressError::OutputTooSmall { .. } => Failure::TooLarge,
+            _ => Failure::Damaged,
         }
-    }
+    })
 }
 
 fn undo_snappy(

@@ -283,8 +283,7 @@ impl Profile {
             }
             profile.rules.push(rule);
         }
-        let encodings = profile.methods().map(|method| method.encoding).chain([encoding]);
-        let verify_on_pack = VerifyOnPack::default_of(encodings);
+        let verify_on_pack = VerifyOnPack::default_of(profile.encodings());
         Ok(Profile {
             name: table.name.unwrap_or(profile.name),
             min_size_bytes: table.min_size_bytes,
