@@ -11,6 +11,7 @@
 pub mod fleet;
 pub mod gate;
 pub mod glob;
+pub mod live;
 pub mod modes;
 pub mod policy;
 pub mod published;

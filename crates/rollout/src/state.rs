@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::modes::SingleWrite;
+use crate::settings::{Modes, Namespace};
 use crate::steps::Step;
 
 /// The version of this document. A reader that meets a newer one changes nothing.
@@ -84,6 +86,24 @@ pub enum StateError {
 }
 
 impl NamespaceState {
+    /// What a process takes for granted that has no durable store to ask: the operator's word, that
+    /// is the modes and dictionaries of its own configuration.
+    pub fn assumed_of(namespace: &Namespace) -> NamespaceState {
+        let (may_lack_raw, may_be_packed) = match namespace.modes {
+            Modes::Two { write, .. } => (!write.writes_raw(), write.writes_packed()),
+            Modes::One { write } => (false, write == SingleWrite::Packed),
+            // Where the steps stand in the durable state, nothing is taken for granted.
+            Modes::Managed(_) => return NamespaceState::default(),
+        };
+        NamespaceState {
+            may_lack_raw,
+            may_be_packed,
+            may_be_foreign: !namespace.foreign_formats.is_empty(),
+            dictionaries: namespace.all_dictionaries().map(|found| found.id()).collect(),
+            ..NamespaceState::default()
+        }
+    }
+
     /// The state as it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         // Numbers, texts and lists have a JSON form, so there is no error that a caller could see.

@@ -5,10 +5,12 @@
 //! at the trait's methods and checked by one conformance suite, so that a tiered store, a backfill
 //! and a rollout behave the same over each of them.
 
+pub mod client;
 pub mod error;
 pub mod memory;
 pub mod store;
 
+pub use client::{Client, ClientError, Got};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use store::{Condition, Expiry, Found, Page, PutOutcome, Shape, Slots, Store, Version};

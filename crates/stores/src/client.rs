@@ -1,0 +1,250 @@
+//! What an application calls in place of its store's client: the same get and put, with the policy in
+//! between.
+//!
+//! A key that belongs to no namespace passes through untouched in both directions. A value that
+//! can't be read is never handed out: the caller gets an error, or a miss where the value is damaged
+//! and the namespace is a cache, in which case exactly that value is removed.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cinch_rollout::gate::{DecodeError, Read, Source, WriteError, Written};
+use cinch_rollout::live::Live;
+use cinch_rollout::{Record, Stamp};
+
+use crate::error::StoreError;
+use crate::store::{Condition, Expiry, PutOutcome, Slots, Store, Version};
+
+/// A store with the policy in front.
+#[derive(Clone)]
+pub struct Client {
+    store: Arc<dyn Store>,
+    live: Arc<Live>,
+}
+
+/// What was found under a key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Got {
+    /// The payload, which copy it is, and what was odd.
+    pub read: Read,
+    /// The state of the record, to replace exactly it.
+    pub version: Version,
+    /// The time it has left in milliseconds, where it expires and the store says so.
+    pub expires_in_ms: Option<u64>,
+}
+
+/// Why a call did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The store did not do it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The payload can't be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// What is stored can't be read. Its bytes are not handed out.
+    #[error("what {store} holds under {key:?} can't be read: {error}")]
+    Undecodable {
+        /// The store's name.
+        store: String,
+        /// The key, with replacement characters where it is no text.
+        key: String,
+        /// Why.
+        error: DecodeError,
+    },
+    /// The namespace is configured for another kind of store.
+    #[error("namespace {namespace} is configured with two slots, and {store} has one")]
+    Slots {
+        /// The namespace.
+        namespace: String,
+        /// The store's name.
+        store: String,
+    },
+}
+
+impl Client {
+    /// A client of a store, which acts by `live` from call to call.
+    pub fn new(store: Arc<dyn Store>, live: Arc<Live>) -> Client {
+        Client { store, live }
+    }
+
+    /// The store behind it.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// What it acts by.
+    pub fn live(&self) -> &Arc<Live> {
+        &self.live
+    }
+
+    /// Stores a payload under a key, in the copies that the policy says.
+    ///
+    /// # Errors
+    /// [`ClientError`]; after [`StoreError::Unreachable`] it may have been written or not.
+    pub async fn put(
+        &self,
+        key: &[u8],
+        payload: &[u8],
+        stamp: Option<Stamp>,
+        condition: &Condition,
+        expiry: Expiry,
+    ) -> Result<PutOutcome, ClientError> {
+        let record = self.record_of(key, payload, stamp)?;
+        Ok(self.store.put(key, &record, condition, expiry).await?)
+    }
+
+    /// The payload under a key, from the copy that the policy believes.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn get(&self, key: &[u8]) -> Result<Option<Got>, ClientError> {
+        let Some(found) = self.store.get(key).await? else { return Ok(None) };
+        let result = {
+            let snapshot = self.live.snapshot();
+            match snapshot.namespace_of(key) {
+                None => Ok(untouched(&found.record)),
+                Some(ready) => ready.gate.read(ready.plan_for(key), &found.record),
+            }
+        };
+        match result {
+            Ok(read) => {
+                Ok(Some(Got { read, version: found.version, expires_in_ms: found.expires_in_ms }))
+            }
+            Err(error) if error.may_be_removed => {
+                // Somebody may have replaced it meanwhile; then it stays, and the next read tells.
+                self.store.delete(key, &Condition::Is(found.version)).await?;
+                Ok(None)
+            }
+            Err(error) => Err(ClientError::Undecodable {
+                store: self.store.name().to_owned(),
+                key: String::from_utf8_lossy(key).into_owned(),
+                error: error.error,
+            }),
+        }
+    }
+
+    /// Removes what is stored under a key.
+    ///
+    /// # Errors
+    /// [`ClientError::Store`].
+    pub async fn delete(
+        &self,
+        key: &[u8],
+        condition: &Condition,
+    ) -> Result<PutOutcome, ClientError> {
+        Ok(self.store.delete(key, condition).await?)
+    }
+
+    fn record_of(
+        &self,
+        key: &[u8],
+        payload: &[u8],
+        stamp: Option<Stamp>,
+    ) -> Result<Record, ClientError> {
+        let snapshot = self.live.snapshot();
+        let Some(ready) = snapshot.namespace_of(key) else {
+            return Ok(Record { raw: Some(payload.to_vec()), packed: None, stamp });
+        };
+        let namespace = ready.namespace();
+        let shape = self.store.shape();
+        if shape.slots == Slots::One && namespace.slots() == cinch_rollout::settings::Slots::Two {
+            return Err(ClientError::Slots {
+                namespace: namespace.name.clone(),
+                store: self.store.name().to_owned(),
+            });
+        }
+        let Written { record, .. } =
+            ready.gate.write(ready.plan_for(key), payload, stamp, now_ms())?;
+        Ok(record)
+    }
+}
+
+/// A record of no namespace, as it is.
+fn untouched(record: &Record) -> Read {
+    Read {
+        payload: record.raw.clone(),
+        source: Source::Raw,
+        stamp: record.stamp,
+        packed_bytes: None,
+        unpack_time: None,
+        findings: Vec::new(),
+    }
+}
+
+/// The time for the metadata, in milliseconds since 1970; people read it, no decision does.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use cinch_rollout::settings::Sources;
+
+    use super::*;
+    use crate::memory::MemoryStore;
+
+    fn client(store: &Arc<MemoryStore>, settings: &str) -> Client {
+        let text = format!("[namespaces.carts]\nkeys = [\"cart:*\"]\n{settings}");
+        let sources = Sources { text, ..Sources::default() };
+        let live = Live::new(sources.configuration().unwrap());
+        Client::new(Arc::clone(store) as Arc<dyn Store>, Arc::new(live))
+    }
+
+    fn cart() -> Vec<u8> {
+        br#"{"sku":"SKU-1","price":12.50},"#.repeat(20)
+    }
+
+    #[tokio::test]
+    async fn old_and_new_clients_read_each_other_in_every_allowed_mode() {
+        let store = Arc::new(MemoryStore::new(Slots::Two));
+        let old = client(&store, "");
+        let new = client(&store, "write_mode = \"DUAL\"\nread_mode = \"COMPRESS_ONLY\"\n");
+        for (writer, reader) in [(&old, &new), (&new, &old)] {
+            let condition = Condition::Always;
+            writer.put(b"cart:1", &cart(), None, &condition, Expiry::Keep).await.unwrap();
+            let got = reader.get(b"cart:1").await.unwrap().unwrap();
+            assert_eq!(got.read.payload, Some(cart()));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_belongs_to_no_namespace_is_not_touched() {
+        let store = Arc::new(MemoryStore::new(Slots::One));
+        let client = client(&store, "write = \"packed\"\n");
+        client.put(b"menu:1", &cart(), None, &Condition::Always, Expiry::Keep).await.unwrap();
+        let stored = store.get(b"menu:1").await.unwrap().unwrap().record;
+        assert_eq!(stored.raw, Some(cart()));
+        client.put(b"cart:1", &cart(), None, &Condition::Always, Expiry::Keep).await.unwrap();
+        let stored = store.get(b"cart:1").await.unwrap().unwrap().record;
+        assert!(stored.raw.unwrap().len() < cart().len() / 2);
+        assert_eq!(client.get(b"cart:1").await.unwrap().unwrap().read.payload, Some(cart()));
+    }
+
+    #[tokio::test]
+    async fn a_damaged_value_is_a_miss_in_a_cache_and_an_error_elsewhere() {
+        for (settings, is_cache) in [("cache = true\n", true), ("", false)] {
+            let store = Arc::new(MemoryStore::new(Slots::One));
+            let client = client(&store, &format!("write = \"packed\"\n{settings}"));
+            client.put(b"cart:1", &cart(), None, &Condition::Always, Expiry::Keep).await.unwrap();
+            let mut record = store.get(b"cart:1").await.unwrap().unwrap().record;
+            record.raw.as_mut().unwrap()[20] ^= 1;
+            store.put(b"cart:1", &record, &Condition::Always, Expiry::Keep).await.unwrap();
+            let got = client.get(b"cart:1").await;
+            let is_left = store.get(b"cart:1").await.unwrap().is_some();
+            match is_cache {
+                true => assert!(got.unwrap().is_none() && !is_left),
+                false => assert!(got.is_err() && is_left),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn two_slots_are_not_squeezed_into_one() {
+        let store = Arc::new(MemoryStore::new(Slots::One));
+        let client = client(&store, "write_mode = \"DUAL\"\n");
+        let put = client.put(b"cart:1", &cart(), None, &Condition::Always, Expiry::Keep).await;
+        assert!(matches!(put, Err(ClientError::Slots { .. })));
+    }
+}
