@@ -115,8 +115,8 @@ pub enum Source {
 pub enum Finding {
     /// An older client wrote the raw copy after it was packed; the raw copy was used.
     Stale,
-    /// The packed copy says nothing of the raw copy beside it, as those of other clients do; the raw
-    /// copy was used.
+    /// The packed copy says nothing of the raw copy beside it, as those of other clients do; the
+    /// raw copy was used.
     Unproven,
     /// There was no packed copy where one was to be read; the raw copy was used.
     NotPacked,
@@ -210,8 +210,8 @@ impl DecodeError {
 pub struct ReadError {
     /// Why.
     pub error: DecodeError,
-    /// Whether the value may be removed, by compare-and-delete on its exact bytes: it is damaged and
-    /// its owner declared the namespace a cache.
+    /// Whether the value may be removed, by compare-and-delete on its exact bytes: it is damaged
+    /// and its owner declared the namespace a cache.
     pub may_be_removed: bool,
 }
 

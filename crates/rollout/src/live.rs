@@ -1,9 +1,10 @@
 //! What a running process acts by: configuration, fleet and state, swapped as a whole while calls
 //! go on.
 //!
-//! A call reads one snapshot, in which every plan is made already: a namespace has two, one for keys
-//! inside the share and one for those outside. A configuration that is wrong changes nothing; the
-//! last good one stays, and its generation is a metric, so that somebody sees who did not follow.
+//! A call reads one snapshot, in which every plan is made already: a namespace has two, one for
+//! keys inside the share and one for those outside. A configuration that is wrong changes nothing;
+//! the last good one stays, and its generation is a metric, so that somebody sees who did not
+//! follow.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

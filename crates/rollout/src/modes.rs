@@ -110,8 +110,8 @@ pub enum InvalidPair {
     Unreadable,
     /// What is read would not be written.
     #[error(
-        "write_mode = NO_COMPRESS with read_mode = COMPRESS_ONLY: every write removes the copy that \
-         is read; write DUAL first, or read NO_COMPRESS"
+        "write_mode = NO_COMPRESS with read_mode = COMPRESS_ONLY: every write removes the copy \
+         that is read; write DUAL first, or read NO_COMPRESS"
     )]
     NeverWritten,
 }

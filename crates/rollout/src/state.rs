@@ -2,8 +2,8 @@
 //!
 //! Announcements say what processes do now; they can't say what was written last month and is still
 //! stored. So the first write without a raw copy, the first packed value of a namespace with one
-//! slot, and every dictionary that values may name are written down *before* they happen, in a store
-//! that does not evict, by compare-and-set on the epoch.
+//! slot, and every dictionary that values may name are written down *before* they happen, in a
+//! store that does not evict, by compare-and-set on the epoch.
 
 use std::collections::BTreeSet;
 

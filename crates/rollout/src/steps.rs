@@ -1,7 +1,8 @@
 //! The published steps of a rollout, and ours between and after them, as one table.
 //!
 //! A step says what every process does while it holds. Steps of one process come before those of
-//! all, writing comes before reading, and the raw copy goes last; back is one row up, from anywhere.
+//! all, writing comes before reading, and the raw copy goes last; back is one row up, from
+//! anywhere.
 
 use serde::{Deserialize, Serialize};
 

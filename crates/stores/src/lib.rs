@@ -1,9 +1,9 @@
 //! One [`Store`] trait over the stores that services keep payloads in, and its adapters.
 //!
-//! A store hands out and takes [`Record`](cinch_rollout::Record)s and knows nothing of packing: what
-//! to write and which copy to believe is the policy's business. What every adapter owes is written
-//! at the trait's methods and checked by one conformance suite, so that a tiered store, a backfill
-//! and a rollout behave the same over each of them.
+//! A store hands out and takes [`Record`](cinch_rollout::Record)s and knows nothing of packing:
+//! what to write and which copy to believe is the policy's business. What every adapter owes is
+//! written at the trait's methods and checked by one conformance suite, so that a tiered store, a
+//! backfill and a rollout behave the same over each of them.
 
 pub mod client;
 pub mod error;

@@ -1,4 +1,5 @@
-//! Reading: which copy is right, and what else is said of the record.
+//! Reading: which copy is right, and what else is said of the record. The order of the questions is
+//! the rule: an older client first, then what is cheap, then what costs an unpacking.
 
 use std::time::Instant;
 

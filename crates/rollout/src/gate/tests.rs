@@ -1,5 +1,5 @@
-//! The gate, mode by mode and record by record: what is written, which copy is believed, and what is
-//! said of it. Records of old clients and of other tools are written by hand.
+//! The gate, mode by mode and record by record: what is written, which copy is believed, and what
+//! is said of it. Records of old clients and of other tools are written by hand.
 
 use super::*;
 use crate::modes::WriteMode;

@@ -1,4 +1,5 @@
-//! One set of contexts of a namespace: what packs, what unpacks, and their buffers.
+//! One set of contexts of a namespace: what packs, what unpacks, and their buffers. It serves one
+//! caller at a time, so that nothing in it needs a lock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

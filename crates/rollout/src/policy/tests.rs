@@ -1,4 +1,5 @@
-//! The policy against DESIGN section 6: what each obstacle does to each wish.
+//! The policy, rule by rule: what each obstacle does to each wish. That the rules together are safe
+//! is the model checker's business.
 
 use std::sync::Arc;
 
@@ -104,7 +105,8 @@ fn rolling_back_does_not_lose_what_has_no_raw_copy() {
 
 #[test]
 fn nothing_is_written_that_a_live_reader_lacks_the_decoder_for() {
-    let lacking: [(fn(&mut Announcement), Lack); 3] = [
+    type Change = fn(&mut Announcement);
+    let lacking: [(Change, Lack); 3] = [
         (|old| old.codecs.clear(), Lack::Codec("lz4")),
         (|old| old.encodings.clear(), Lack::Encoding("verbatim")),
         (|old| old.envelope_version = 0, Lack::EnvelopeVersion(1)),

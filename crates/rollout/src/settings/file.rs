@@ -339,14 +339,8 @@ impl Sources {
             let codec = table.compression_codec.as_ref().or(defaults.compression_codec.as_ref());
             let published = match codec {
                 None => PublishedCodec::DEFAULT,
-                Some(codec) => PublishedCodec::named(codec).ok_or_else(|| {
-                    let names: Vec<&str> = PublishedCodec::all().map(PublishedCodec::name).collect();
-                    let message = format!(
-                        "compression_codec is {codec:?}; it is one of {}, or name a profile instead",
-                        names.join(", ")
-                    );
-                    wrong("compression_codec", message)
-                })?,
+                Some(codec) => PublishedCodec::named(codec)
+                    .ok_or_else(|| wrong("compression_codec", unknown_codec(codec)))?,
             };
             let mut profile = Profile::new(verbatim(), published.choice());
             profile.name = published.name().to_owned();
@@ -404,6 +398,12 @@ impl Sources {
         known.insert(path, Arc::clone(&dictionary));
         Ok(dictionary)
     }
+}
+
+fn unknown_codec(codec: &str) -> String {
+    let names: Vec<&str> = PublishedCodec::all().map(PublishedCodec::name).collect();
+    let names = names.join(", ");
+    format!("compression_codec is {codec:?}; it is one of {names}, or name a profile instead")
 }
 
 /// A namespace that says `write` has one slot, one that says nothing has two.

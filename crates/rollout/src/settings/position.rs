@@ -1,5 +1,5 @@
-//! Where a setting stands in the file, so that an error that is no matter of syntax (a pair of modes
-//! that don't go together, a profile that isn't there) shows its line all the same.
+//! Where a setting stands in the file, so that an error that is no matter of syntax (a pair of
+//! modes that don't go together, a profile that isn't there) shows its line all the same.
 
 use toml::de::{DeTable, DeValue};
 

@@ -128,7 +128,8 @@ fn legacy_readers_forbid_what_they_could_not_read() {
     let one = format!("{CARTS}legacy_readers = true\nwrite = \"packed\"\n");
     assert!(refusal(&one).contains("they would be handed envelopes"));
     let two = format!(
-        "{CARTS}legacy_readers = true\nwrite_mode = \"COMPRESS_ONLY\"\nread_mode = \"COMPRESS_ONLY\"\n"
+        "{CARTS}legacy_readers = true\nwrite_mode = \"COMPRESS_ONLY\"\n\
+         read_mode = \"COMPRESS_ONLY\"\n"
     );
     assert!(refusal(&two).contains("empty raw field"));
 }
