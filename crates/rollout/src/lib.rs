@@ -12,6 +12,7 @@ pub mod fleet;
 pub mod gate;
 pub mod glob;
 pub mod live;
+pub mod metrics;
 pub mod modes;
 pub mod policy;
 pub mod published;

@@ -14,6 +14,7 @@ use arc_swap::ArcSwap;
 
 use crate::fleet::{Announcement, Fleet, Practice};
 use crate::gate::Gate;
+use crate::metrics::{Metrics, NamespaceMetrics};
 use crate::policy::{Circumstances, Plan, decide, share_of};
 use crate::settings::{Configuration, ConfigurationError, Modes, Namespace, Sources};
 use crate::state::NamespaceState;
@@ -23,6 +24,7 @@ pub struct Live {
     snapshot: ArcSwap<Snapshot>,
     /// What the next snapshot is made of; a writer holds it, a call never.
     parts: Mutex<Parts>,
+    metrics: Arc<Metrics>,
     refused: AtomicU64,
 }
 
@@ -33,6 +35,8 @@ struct Parts {
     fleet: Arc<Fleet>,
     states: BTreeMap<String, NamespaceState>,
     gates: BTreeMap<String, Arc<Gate>>,
+    counters: BTreeMap<String, Arc<NamespaceMetrics>>,
+    metrics: Arc<Metrics>,
 }
 
 /// One state of affairs.
@@ -48,6 +52,8 @@ pub struct Snapshot {
 pub struct Ready {
     /// Packs and unpacks.
     pub gate: Arc<Gate>,
+    /// Counts what it does.
+    pub metrics: Arc<NamespaceMetrics>,
     percent: u8,
     inside: Plan,
     outside: Plan,
@@ -91,6 +97,7 @@ impl Live {
     /// Acts by a configuration, alone and with the operator's word for the state, until a fleet
     /// and durable states are known.
     pub fn new(configuration: Configuration) -> Live {
+        let metrics = Arc::new(Metrics::new());
         let mut parts = Parts {
             generation: 0,
             configuration: Arc::new(Configuration {
@@ -100,10 +107,17 @@ impl Live {
             fleet: Arc::new(Fleet::alone()),
             states: BTreeMap::new(),
             gates: BTreeMap::new(),
+            counters: BTreeMap::new(),
+            metrics: Arc::clone(&metrics),
         };
         parts.take_configuration(configuration);
         let snapshot = ArcSwap::from_pointee(parts.snapshot());
-        Live { snapshot, parts: Mutex::new(parts), refused: AtomicU64::new(0) }
+        Live { snapshot, parts: Mutex::new(parts), metrics, refused: AtomicU64::new(0) }
+    }
+
+    /// What happened so far.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
     }
 
     /// The state of affairs, for one call.
@@ -120,7 +134,8 @@ impl Live {
         match sources.configuration() {
             Ok(configuration) => Ok(self.change(|parts| parts.take_configuration(configuration))),
             Err(error) => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
+                let refused = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
+                self.metrics.set_refused(refused);
                 Err(error)
             }
         }
@@ -159,6 +174,7 @@ impl Live {
             let namespace = ready.namespace();
             let mut practice = Practice {
                 dictionaries: namespace.all_dictionaries().map(|found| found.id()).collect(),
+                health: ready.metrics.health(),
                 epoch: parts.states.get(&namespace.name).map_or(0, |state| state.epoch),
                 ..Practice::default()
             };
@@ -200,6 +216,22 @@ impl Live {
 impl Parts {
     fn take_configuration(&mut self, configuration: Configuration) {
         self.generation += 1;
+        let counters_of = |namespace: &Arc<Namespace>| Arc::new(self.metrics.namespace(namespace));
+        self.counters = configuration
+            .namespaces
+            .iter()
+            .map(|(name, namespace)| {
+                // What was counted goes on, unless other dictionaries are to be counted.
+                let same = self.gates.get(name).is_some_and(|gate| {
+                    let ids = |namespace: &Namespace| {
+                        namespace.all_dictionaries().map(|found| found.id()).collect::<Vec<_>>()
+                    };
+                    ids(gate.namespace()) == ids(namespace)
+                });
+                let kept = self.counters.get(name).filter(|_| same).cloned();
+                (name.clone(), kept.unwrap_or_else(|| counters_of(namespace)))
+            })
+            .collect();
         let gate_of = |namespace: &Arc<Namespace>| Arc::new(Gate::new(Arc::clone(namespace)));
         self.gates = configuration
             .namespaces
@@ -210,12 +242,19 @@ impl Parts {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let namespaces = self.gates.values().map(|gate| self.ready(gate)).collect();
+        let namespaces: Vec<Ready> = self
+            .gates
+            .values()
+            .zip(self.counters.values())
+            .map(|(gate, counters)| self.ready(gate, counters))
+            .collect();
+        let plans = namespaces.iter().map(|ready| (ready.namespace().name.as_str(), &ready.inside));
+        self.metrics.set_plans(self.generation, plans);
         let configuration = Arc::clone(&self.configuration);
         Snapshot { generation: self.generation, configuration, namespaces }
     }
 
-    fn ready(&self, gate: &Arc<Gate>) -> Ready {
+    fn ready(&self, gate: &Arc<Gate>, metrics: &Arc<NamespaceMetrics>) -> Ready {
         let namespace = gate.namespace();
         let assumed;
         let state = match self.states.get(&namespace.name) {
@@ -237,6 +276,7 @@ impl Parts {
         };
         Ready {
             gate: Arc::clone(gate),
+            metrics: Arc::clone(metrics),
             percent,
             // Shares run from 0 to 99: the first is inside whatever is, the last outside.
             inside: decide(&circumstances, 0),

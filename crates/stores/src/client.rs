@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cinch_rollout::gate::{DecodeError, Read, Source, WriteError, Written};
+use cinch_rollout::gate::{DecodeError, Read, Source, WriteError};
 use cinch_rollout::live::Live;
 use cinch_rollout::{Record, Stamp};
 
@@ -104,7 +104,14 @@ impl Client {
             let snapshot = self.live.snapshot();
             match snapshot.namespace_of(key) {
                 None => Ok(untouched(&found.record)),
-                Some(ready) => ready.gate.read(ready.plan_for(key), &found.record),
+                Some(ready) => {
+                    let result = ready.gate.read(ready.plan_for(key), &found.record);
+                    match &result {
+                        Ok(read) => ready.metrics.read(read),
+                        Err(error) => ready.metrics.failed(&error.error),
+                    }
+                    result
+                }
             }
         };
         match result {
@@ -154,9 +161,9 @@ impl Client {
                 store: self.store.name().to_owned(),
             });
         }
-        let Written { record, .. } =
-            ready.gate.write(ready.plan_for(key), payload, stamp, now_ms())?;
-        Ok(record)
+        let written = ready.gate.write(ready.plan_for(key), payload, stamp, now_ms())?;
+        ready.metrics.wrote(&written);
+        Ok(written.record)
     }
 }
 
