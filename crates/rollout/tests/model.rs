@@ -2,9 +2,10 @@
 //! taken, seen late, taken back, and of reads and writes in between.
 //!
 //! Two kinds of process. Ours decides by the real policy and reads by the real gate, and must be
-//! right however late it sees a step. The published one does what its mode says and nothing else, as
-//! the cart service did and as an older release may; it is right only where steps wait for everybody.
-//! The combinations that are known to be bad must be found bad, or the model would prove nothing.
+//! right however late it sees a step. The published one does what its mode says and nothing else,
+//! as the cart service did and as an older release may; it is right only where steps wait for
+//! everybody. The combinations that are known to be bad must be found bad, or the model would prove
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -73,6 +73,12 @@ const TOOLS: &[Tool] = &[
         package: "redis-server",
     },
     Tool {
+        name: "promtool",
+        needed_for: "the test of the alert rules, which Prometheus itself runs",
+        probes: &[&["promtool", "--version"]],
+        package: "prometheus",
+    },
+    Tool {
         name: "redis-cli",
         needed_for: "the tests that sample a Redis, which it fills",
         probes: &[&["redis-cli", "--version"]],

@@ -99,3 +99,23 @@ fn what_holds_now_replaces_what_held_before() {
     assert!(!text.contains("mode=\"DUAL\""), "{text}");
     assert!(has(&text, "cinch_configuration_generation 2"), "{text}");
 }
+
+#[test]
+fn the_dashboard_and_the_alerts_name_only_what_is_counted() {
+    let counted = include_str!("../metrics.rs");
+    for text in [
+        include_str!("../../../../deploy/grafana/cinch-rollout.json"),
+        include_str!("../../../../deploy/prometheus/cinch-alerts.yml"),
+    ] {
+        let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
+        let mut names = 0;
+        for (at, _) in text.match_indices("cinch_") {
+            let rest = &text[at..];
+            let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+            let family = name.trim_end_matches("_bucket").trim_end_matches("_count");
+            assert!(counted.contains(&format!("\"{family}\"")), "{name} is counted nowhere");
+            names += 1;
+        }
+        assert!(names > 8, "only {names} names were found");
+    }
+}
