@@ -19,6 +19,7 @@ use crate::budget::Budget;
 use crate::candidate::{Candidate, CandidateError, Wanted, candidates, controls, parse_encodings};
 use crate::capacity::Capacity;
 use crate::corpus::Corpus;
+use crate::decision::{self, Decision};
 use crate::dictionaries;
 use crate::goal::Goal;
 use crate::groups::{Groups, near_duplicates};
@@ -26,7 +27,7 @@ use crate::host::Host;
 use crate::link::Link;
 use crate::measure::{Launch, Plan, Setting, TimedFrom, Tracked, Watch};
 use crate::model::{Evaluation, StageTwo};
-use crate::select::{self, Decision};
+use crate::select;
 use crate::sheet::Sheet;
 use crate::split::{Split, SplitBy, split};
 
@@ -245,7 +246,7 @@ impl<'a> Measured<'a> {
     /// The decision as far as it is known.
     fn decide(&self, resamples: &Resamples) -> Decision {
         let pays = |index: usize| select::may_pay(&self.all[index]);
-        select::decide(&self.all, &self.chosen, pays, self.request.goal, resamples)
+        decision::decide(&self.all, &self.chosen, pays, self.request.goal, resamples, None)
     }
 
     /// The trial that comes next.

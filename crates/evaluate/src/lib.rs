@@ -12,6 +12,7 @@ pub mod budget;
 pub mod candidate;
 pub mod capacity;
 pub mod corpus;
+pub mod decision;
 pub mod dictionaries;
 pub mod estimate;
 pub mod evaluation;

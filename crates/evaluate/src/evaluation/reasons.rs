@@ -86,9 +86,13 @@ fn best_reason(measured: &Measured<'_>, winner: usize) -> String {
         0 => String::new(),
         count => format!(" and {count} more"),
     };
+    let of_each = match goal.wants_fast {
+        true => " of what each codec is at its smallest dictionary and lowest level there",
+        false => "",
+    };
     format!(
         "For goal {} ({}) it is a tie with {shown}{more}; of those it keeps the most of a \
-         payload, needs no dictionary where another does not, and is then the smallest.",
+         payload, needs no dictionary where another does not, and is then the smallest{of_each}.",
         goal.name, goal.summary
     )
 }
