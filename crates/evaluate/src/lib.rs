@@ -21,6 +21,7 @@ pub mod groups;
 pub mod host;
 pub mod link;
 pub mod measure;
+pub mod memory;
 pub mod model;
 pub mod report;
 pub mod select;
