@@ -3,10 +3,10 @@
 //!
 //! Several trials are often tied, and which of them a run prefers can be a matter of noise. Whoever
 //! follows recommendations wants to change a profile only for a gain. So each evaluation leaves one
-//! small file behind, named after everything that bears on the decision; where the next one asks
-//! exactly the same, on the same kind of processor, it measures everything anew and prefers what was
-//! recommended, if that is still in the tie. A file that can't be read or written costs nothing but
-//! this.
+//! small file behind, named after everything that bears on the decision. Where the next one asks
+//! exactly the same, on the same kind of processor, it measures everything anew and prefers what
+//! was recommended, if that is still in the tie. A file that can't be read or written costs nothing
+//! but this.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

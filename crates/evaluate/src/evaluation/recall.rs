@@ -1,5 +1,5 @@
-//! What was recommended when the same was asked before: how it takes part again, and what is said of
-//! it.
+//! What was recommended when the same was asked before: how it takes part again, and what is said
+//! of it.
 //!
 //! It is measured like every other trial and stays only in a tie with the best of this run, so that
 //! remembering can hide noise and never a change.
