@@ -17,13 +17,14 @@ use crate::binary;
 pub struct Cinch {
     arguments: Vec<OsString>,
     folder: Option<PathBuf>,
+    state: Option<PathBuf>,
     input: Vec<u8>,
 }
 
-/// A run of the binary with these arguments.
+/// A run of the binary with these arguments, which remembers nothing of other runs.
 pub fn cinch<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Cinch {
     let arguments = arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect();
-    Cinch { arguments, folder: None, input: Vec::new() }
+    Cinch { arguments, folder: None, state: None, input: Vec::new() }
 }
 
 impl Cinch {
@@ -45,10 +46,21 @@ impl Cinch {
         self
     }
 
+    /// Has it keep what it remembers in this folder.
+    pub fn remembering(mut self, state: impl AsRef<Path>) -> Cinch {
+        self.state = Some(state.as_ref().to_owned());
+        self
+    }
+
     /// The command, for tests that start and end it themselves.
     pub fn command(&self) -> Command {
         let mut command = Command::new(binary());
         command.args(&self.arguments).env_remove("RUST_BACKTRACE");
+        // What a test finds must not depend on what another left in somebody's home folder.
+        command.env_remove("HOME").env_remove("XDG_STATE_HOME");
+        if let Some(state) = &self.state {
+            command.env("XDG_STATE_HOME", state);
+        }
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }

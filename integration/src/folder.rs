@@ -55,7 +55,13 @@ impl Folder {
 
     /// The names of what is in it, hidden files included, sorted.
     pub fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path()).expect("the folder can be read");
+        self.names_in("")
+    }
+
+    /// The names of what is in a folder in it, likewise.
+    #[track_caller]
+    pub fn names_in(&self, name: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.at(name)).expect("the folder can be read");
         let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
         let mut names: Vec<String> = entries.filter_map(Result::ok).map(name).collect();
         names.sort();

@@ -241,6 +241,10 @@ pub struct EvaluateArguments {
     /// Tell what changed since an older run, from the file that its --json wrote.
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
+    /// Ignore and replace what was recommended the last time that the same was asked here. Without
+    /// this it is recommended again where it is still in the tie with the best.
+    #[arg(long)]
+    pub forget: bool,
     /// Write the report into this folder [default: report, unless --json is given].
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,

@@ -17,6 +17,7 @@ use cinch_evaluate::evaluation::{Request, evaluate};
 use cinch_evaluate::goal::{GOALS, Goal, goal_named};
 use cinch_evaluate::link::Link;
 use cinch_evaluate::measure::{self, Launch, TimedFrom, Watch};
+use cinch_evaluate::memory::Memory;
 use cinch_evaluate::model::{DictionaryFile, Evaluation};
 use cinch_evaluate::report::terminal::{self, TerminalOptions};
 use cinch_evaluate::report::{REPORT_FORMATS, json};
@@ -51,8 +52,13 @@ pub fn serve() -> Result<Done, Failure> {
 /// hundredth of it.
 const AGAINST_BYTES_MAX: u64 = 64 << 20;
 
-/// Evaluates. Candidates are tried in processes of `program`, if its path is known.
-pub fn run(arguments: &EvaluateArguments, program: Option<PathBuf>) -> Result<Done, Failure> {
+/// Evaluates. Candidates are tried in processes of `program`, if its path is known, and what is
+/// recommended is remembered in the folder `memory`, if there is one.
+pub fn run(
+    arguments: &EvaluateArguments,
+    program: Option<PathBuf>,
+    memory: Option<PathBuf>,
+) -> Result<Done, Failure> {
     let arguments = &published::fill_in(arguments)?;
     let goal = arguments.goal.as_deref().map_or(Ok(&GOALS[0]), goal)?;
     let budgets =
@@ -103,6 +109,7 @@ pub fn run(arguments: &EvaluateArguments, program: Option<PathBuf>) -> Result<Do
         capacity,
         behind,
         against,
+        memory: memory.map(|folder| Memory { folder, forgets: arguments.forget }),
     };
     let mut watch = Watch { progress: &mut bar, stop: &interrupt.stop };
     let evaluation = evaluate(&corpus, &request, &mut watch)?;

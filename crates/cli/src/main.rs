@@ -5,6 +5,7 @@
 //! interrupted and there is no result.
 
 mod arguments;
+mod config;
 mod estimate;
 mod evaluate;
 mod failure;
@@ -44,7 +45,9 @@ enum Done {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
-        Command::Evaluate(arguments) => evaluate::run(&arguments, env::current_exe().ok()),
+        Command::Evaluate(arguments) => {
+            evaluate::run(&arguments, env::current_exe().ok(), config::evaluations_folder())
+        }
         Command::Estimate(arguments) => estimate::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),

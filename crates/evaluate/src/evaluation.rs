@@ -10,6 +10,7 @@ mod classes;
 mod models;
 mod noise;
 mod reasons;
+mod recall;
 mod stages;
 mod trials;
 
@@ -19,14 +20,16 @@ use crate::budget::Budget;
 use crate::candidate::{Candidate, CandidateError, Wanted, candidates, controls, parse_encodings};
 use crate::capacity::Capacity;
 use crate::corpus::Corpus;
+use crate::decision::{self, Decision};
 use crate::dictionaries;
 use crate::goal::Goal;
 use crate::groups::{Groups, near_duplicates};
 use crate::host::Host;
 use crate::link::Link;
 use crate::measure::{Launch, Plan, Setting, TimedFrom, Tracked, Watch};
+use crate::memory::{Memory, Recalled};
 use crate::model::{Evaluation, StageTwo};
-use crate::select::{self, Decision};
+use crate::select;
 use crate::sheet::Sheet;
 use crate::split::{Split, SplitBy, split};
 
@@ -65,6 +68,8 @@ pub struct Request<'a> {
     pub behind: Vec<&'static Behind>,
     /// An older run to compare with, if any.
     pub against: Option<Evaluation>,
+    /// Where it is remembered what was recommended, if anywhere.
+    pub memory: Option<Memory>,
 }
 
 /// Everything the stages left behind, for the model to be made of.
@@ -85,10 +90,19 @@ struct Measured<'a> {
     reported: Sheet,
     resamples: Resamples,
     decision: Decision,
+    /// What was recommended last time, where this was asked before.
+    before: Option<Before>,
     counts: Counts,
     notices: Vec<String>,
     host: [Host; 2],
     interrupted: bool,
+}
+
+/// What was recommended the last time that the same was asked.
+struct Before {
+    recalled: Recalled,
+    /// Its trial, where it could be made again.
+    index: Option<usize>,
 }
 
 #[derive(Default)]
@@ -131,7 +145,8 @@ pub fn evaluate(
     let candidates = candidates(&wanted, request.goal, &baseline)?;
     let find = |wanted: &Candidate| candidates.iter().position(|found| found == wanted);
     let controls: Vec<usize> = controls()?.iter().filter_map(find).collect();
-    let baseline = find(&baseline).unwrap_or_default();
+    let base = baseline;
+    let baseline = find(&base).unwrap_or_default();
     let groups = near_duplicates(corpus);
     let mut split = match request.split_by {
         Some(by) => split(corpus, &groups, by, request.seed),
@@ -166,6 +181,7 @@ pub fn evaluate(
         reported: Sheet::default(),
         resamples: Resamples::new(&[], 0, request.seed),
         decision: Decision::default(),
+        before: None,
         counts: Counts::default(),
         notices: Vec::new(),
         host: [host.clone(), host],
@@ -205,9 +221,27 @@ pub fn evaluate(
     }
     measured.split = split;
     measured.notices = notices;
+    let asked = request.memory.as_ref().map(|memory| {
+        let processor = &measured.host[0].processor;
+        (memory, recall::question(corpus, request, &wanted, &base, processor))
+    });
+    if let Some((memory, question)) = &asked {
+        measured.recall(memory, question, &wanted);
+    }
     select::eliminate_unusable(&mut measured.all, wanted.portable, wanted.no_schema);
     measured.run(&wanted, watch);
-    Ok(assemble::model(measured))
+    let winner = measured.winner().map(|winner| measured.all[winner].candidate.clone());
+    let mut evaluation = assemble::model(measured);
+    // What was cut short has not seen all that might have won.
+    if let Some((memory, question)) = asked.filter(|_| !evaluation.run.interrupted) {
+        let kept = match winner {
+            Some(winner) => memory.keep(&question, &winner),
+            None => memory.forget(&question),
+        };
+        let note = |error| format!("What is recommended can't be remembered: {error}.");
+        evaluation.run.notices.extend(kept.err().map(note));
+    }
+    Ok(evaluation)
 }
 
 /// No split: every part is all of the payloads.
@@ -245,7 +279,8 @@ impl<'a> Measured<'a> {
     /// The decision as far as it is known.
     fn decide(&self, resamples: &Resamples) -> Decision {
         let pays = |index: usize| select::may_pay(&self.all[index]);
-        select::decide(&self.all, &self.chosen, pays, self.request.goal, resamples)
+        let before = self.before.as_ref().and_then(|before| before.index);
+        decision::decide(&self.all, &self.chosen, pays, self.request.goal, resamples, before)
     }
 
     /// The trial that comes next.

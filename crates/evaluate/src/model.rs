@@ -12,6 +12,8 @@ mod trial;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bootstrap::Interval;
+
 pub use against::{AgainstModel, AgainstTrial};
 pub use behind::{BehindModel, BehindRow};
 pub use capacity::{CapacityModel, CapacityRow};
@@ -248,6 +250,9 @@ pub struct Recommendation {
     pub min_size_bytes: Option<u64>,
     /// Sentences for people.
     pub reasons: Vec<String>,
+    /// What was recommended when the same was asked before; nothing where it was not, or where that
+    /// is not remembered.
+    pub remembered: Option<Remembered>,
     /// The profile file's text.
     pub profile: String,
     /// The text of a profile with a rule for each size class that another trial wins clearly;
@@ -257,6 +262,28 @@ pub struct Recommendation {
     pub dictionaries: Vec<DictionaryFile>,
     /// The further dictionaries that the profile by class names.
     pub dictionaries_by_class: Vec<DictionaryFile>,
+}
+
+/// What was recommended when the same was asked before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remembered {
+    /// The trial's name.
+    pub name: String,
+    /// When it was recommended, in UTC, such as `2026-11-21T21:30:00Z`.
+    pub at: String,
+    /// Whether it is recommended again.
+    pub is_kept: bool,
+    /// Where it is, and this run alone would have recommended another trial: that one.
+    pub anew: Option<String>,
+    /// Where it is not, and its score says why: the trial with the best score.
+    pub best: Option<String>,
+    /// How far it is behind that trial, as a share: e to the difference of their scores, less 1.
+    pub behind: Option<f64>,
+    /// The 95 % interval of the same.
+    pub behind_interval: Option<Interval>,
+    /// Where it is not, and could not have been whatever its score: why.
+    pub out_by: Option<String>,
 }
 
 /// A dictionary that a profile names.

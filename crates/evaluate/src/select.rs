@@ -1,15 +1,14 @@
-//! Choosing: which candidates are timed, what takes a candidate out, the front, and the winner.
+//! Choosing: which candidates are timed, what takes a candidate out, and the front. Who wins is
+//! decided in `decision.rs`.
 //!
 //! Every rule has a name that the report prints, and none of them reads a clock: given the same
 //! measurements, the answer is the same.
-
-use cinch_core::document::Fidelity;
 
 use crate::bootstrap::Resamples;
 use crate::budget::Budget;
 use crate::goal::{Goal, Measured, SIZE_SHARE_MAX};
 use crate::measure::{Stage, TimedFrom, Tracked};
-use crate::sheet::{Sheet, is_tie};
+use crate::sheet::Sheet;
 
 /// An encoding that refuses more than this share of the payloads is taken out; below it, the
 /// refused ones are stored verbatim and counted.
@@ -35,9 +34,6 @@ pub const DICTIONARY_GAIN_MIN: f64 = 0.05;
 
 /// How many of the finalists are chosen by their score; the others show what each codec can do.
 const BY_SCORE_SHARE: f64 = 0.6;
-
-/// A winner is borderline where moving the bound of a tie by this much gives another.
-const BORDER: f64 = 0.005;
 
 /// Whether storing with this share of the bytes is worth the trouble.
 pub fn pays(size_share: f64) -> bool {
@@ -264,77 +260,4 @@ pub fn front(all: &[Tracked], sheet: &Sheet) -> Vec<usize> {
         }
     }
     front
-}
-
-/// Who won, and who can't be told from it.
-#[derive(Debug, Clone, Default)]
-pub struct Decision {
-    /// What is still in and pays, best first; the winner is the first.
-    pub ranked: Vec<usize>,
-    /// Those that can't be told from the one with the best score, the winner among them.
-    pub ties: Vec<usize>,
-    /// Whether a slightly different bound of a tie would have made another one the winner.
-    pub is_borderline: bool,
-}
-
-/// Ranks what was asked for, is still in and pays by its score. Among those that can't be told from
-/// the best, the higher fidelity wins, then the one without a dictionary, then the smallest: all of
-/// which are the same in every run.
-pub fn decide(
-    all: &[Tracked],
-    sheet: &Sheet,
-    is_paying: impl Fn(usize) -> bool,
-    goal: &Goal,
-    resamples: &Resamples,
-) -> Decision {
-    let mut scored: Vec<(usize, f64)> = sheet
-        .rows
-        .keys()
-        .filter(|&&index| all[index].eliminated_by.is_none() && all[index].is_asked)
-        .filter(|&&index| is_paying(index))
-        .filter_map(|&index| Some((index, sheet.score(index, goal)?)))
-        .collect();
-    scored.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let Some(&(best, _)) = scored.first() else { return Decision::default() };
-    let differences: Vec<(usize, f64, crate::bootstrap::Interval)> = scored
-        .iter()
-        .filter_map(|&(index, _)| {
-            let paired = sheet.paired(index, best, goal, resamples)?;
-            Some((index, paired.score_difference, paired.score_interval))
-        })
-        .collect();
-    let tied = |bound: f64| -> Vec<usize> {
-        differences
-            .iter()
-            .filter(|&&(index, difference, ref interval)| {
-                index == best || is_tie(difference, interval, bound)
-            })
-            .map(|&(index, ..)| index)
-            .collect()
-    };
-    let preferred = |tied: &[usize]| -> Option<usize> {
-        tied.iter().copied().min_by(|&a, &b| prefer(all, sheet, a, b))
-    };
-    let ties = tied(goal.tie);
-    let winner = preferred(&ties);
-    let is_borderline = [goal.tie - BORDER, goal.tie + BORDER]
-        .into_iter()
-        .any(|bound| preferred(&tied(bound)) != winner);
-    let mut ranked: Vec<usize> = scored.into_iter().map(|(index, _)| index).collect();
-    ranked.sort_by_key(|&index| Some(index) != winner);
-    Decision { ranked, ties, is_borderline }
-}
-
-/// Which of two that are tied is preferred: `Less` for the first.
-fn prefer(all: &[Tracked], sheet: &Sheet, a: usize, b: usize) -> std::cmp::Ordering {
-    let fidelity = |index: usize| -> Fidelity { all[index].candidate.encoding.fidelity };
-    let size = |index: usize| -> f64 {
-        sheet.rows.get(&index).map_or(f64::INFINITY, |row| row.packed_bytes.iter().sum())
-    };
-    let has_dictionary = |index: usize| all[index].candidate.learned.is_some();
-    fidelity(b)
-        .cmp(&fidelity(a))
-        .then(has_dictionary(a).cmp(&has_dictionary(b)))
-        .then(size(a).total_cmp(&size(b)))
-        .then(a.cmp(&b))
 }

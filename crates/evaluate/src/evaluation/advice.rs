@@ -3,6 +3,7 @@
 //! Each is a sentence with figures, because a recommendation without its limits is an opinion.
 
 use super::{Measured, trials};
+use crate::decision;
 use crate::goal::{GOALS, SIZE_SHARE_MAX};
 use crate::report::human;
 use crate::select;
@@ -17,7 +18,7 @@ pub(super) fn flips(measured: &Measured<'_>) -> Vec<String> {
     for goal in GOALS.iter().filter(|goal| goal.name != measured.request.goal.name) {
         let pays = |index: usize| select::may_pay(&measured.all[index]);
         let Measured { all, chosen, resamples, .. } = measured;
-        let decision = select::decide(all, chosen, pays, goal, resamples);
+        let decision = decision::decide(all, chosen, pays, goal, resamples, None);
         if let Some(&other) = decision.ranked.first()
             && other != winner
             && !decision.ties.contains(&winner)

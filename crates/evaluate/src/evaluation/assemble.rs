@@ -10,7 +10,7 @@ use cinch_core::profile::{Method, Rule};
 
 use super::classes::{self, Class, classes};
 use super::trials::{id_text, share, trial};
-use super::{Measured, advice, models, noise, reasons};
+use super::{Measured, advice, models, noise, reasons, recall};
 use crate::against;
 use crate::candidate::Candidate;
 use crate::corpus::Corpus;
@@ -153,6 +153,7 @@ fn recommendation(measured: &Measured<'_>, classes: &[Class]) -> Recommendation 
         costs: advice::costs(measured),
         min_size_bytes,
         reasons: reasons::reasons(measured),
+        remembered: recall::remembered(measured),
         profile: text,
         profile_by_class: has_rules.then(|| by_class.to_toml(file_name)),
         dictionaries,
@@ -261,7 +262,8 @@ fn run(measured: &Measured<'_>) -> Run {
     }
 }
 
-fn versions() -> Vec<Version> {
+/// cinch and every library that did the work.
+pub(super) fn versions() -> Vec<Version> {
     let mut versions =
         vec![Version { name: "cinch".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }];
     for codec in CODECS {

@@ -2,8 +2,9 @@
 //! for a hundred kilobytes.
 
 use super::{Measured, trials};
+use crate::decision::{self, Decision};
 use crate::model::SizeClass;
-use crate::select::{self, Decision};
+use crate::select;
 use crate::sheet::Sheet;
 
 /// The upper bounds of the size classes in bytes, and their names.
@@ -62,7 +63,7 @@ pub(super) fn classes(measured: &Measured<'_>) -> Vec<Class> {
             false => {
                 let share = |index| chosen.measured(index).map(|measured| measured.size_share);
                 let pays = |index| share(index).is_some_and(select::pays);
-                select::decide(&measured.all, &chosen, pays, goal, &resamples)
+                decision::decide(&measured.all, &chosen, pays, goal, &resamples, None)
             }
         };
         let overall = measured.winner();

@@ -6,6 +6,7 @@
 use cinch_core::document::Fidelity;
 
 use super::Measured;
+use super::recall;
 use super::trials::{dictionary_cost, share, time_ns};
 use crate::candidate::{Candidate, controls};
 use crate::goal::SIZE_SHARE_MAX;
@@ -30,9 +31,12 @@ pub(super) fn recommended(measured: &Measured<'_>) -> Candidate {
 
 pub(super) fn reasons(measured: &Measured<'_>) -> Vec<String> {
     let Some(winner) = measured.winner() else {
-        return vec![no_winner(measured)];
+        let mut reasons = vec![no_winner(measured)];
+        reasons.extend(recall::sentence(measured));
+        return reasons;
     };
     let mut reasons = vec![best_reason(measured, winner)];
+    reasons.extend(recall::sentence(measured));
     reasons.push(size_reason(measured, winner));
     reasons.push(time_reason(measured, winner));
     reasons.extend(dictionary_reason(measured, winner));
@@ -86,10 +90,17 @@ fn best_reason(measured: &Measured<'_>, winner: usize) -> String {
         0 => String::new(),
         count => format!(" and {count} more"),
     };
+    let tie = format!("For goal {} ({}) it is a tie with {shown}{more}", goal.name, goal.summary);
+    if measured.decision.anew != Some(winner) {
+        return format!("{tie}.");
+    }
+    let of_each = match goal.wants_fast {
+        true => " of what each codec is at its smallest dictionary and lowest level there",
+        false => "",
+    };
     format!(
-        "For goal {} ({}) it is a tie with {shown}{more}; of those it keeps the most of a \
-         payload, needs no dictionary where another does not, and is then the smallest.",
-        goal.name, goal.summary
+        "{tie}; of those it keeps the most of a payload, needs no dictionary where another does \
+         not, and is then the smallest{of_each}."
     )
 }
 

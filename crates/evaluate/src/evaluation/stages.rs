@@ -207,9 +207,12 @@ impl Measured<'_> {
 
     /// Stage 2, for the best of what is ranked.
     fn times(&mut self, ranked: &[usize], watch: &mut Watch<'_>) {
-        let always = self.always();
         let from = self.request.from;
-        self.timed = select::finalists(&mut self.all, ranked, &always, self.plan.finalists);
+        let mut sure = self.always();
+        // Whether it is still in the tie can be told of what is timed only.
+        let before = self.before.as_ref().and_then(|before| before.index);
+        sure.extend(before.filter(|before| !sure.contains(before)));
+        self.timed = select::finalists(&mut self.all, ranked, &sure, self.plan.finalists);
         let (count, bytes) = (self.plan.stage2_payloads, self.plan.stage2_bytes);
         let choose = self.choose(&self.split.select, count, bytes);
         let report = match self.split.by {

@@ -3,6 +3,8 @@
 //!
 //! No test asserts a time; where the winner depends on times, only what is certain is asserted.
 
+mod recall;
+
 use std::sync::atomic::AtomicBool;
 
 use super::*;
@@ -36,6 +38,7 @@ fn request() -> Request<'static> {
         capacity: None,
         behind: Vec::new(),
         against: None,
+        memory: None,
     }
 }
 

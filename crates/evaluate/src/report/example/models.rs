@@ -62,6 +62,7 @@ pub(super) fn recommendation() -> Recommendation {
             "It keeps the budget pack_p99=400us with room to spare.",
             "Every one of the 12,000 payloads came back byte for byte.",
         ]),
+        remembered: None,
         profile: "name = \"carts-2026-11\"\nencoding = \"verbatim\"\ncodec = \"zstd\"\n\
                   level = 3\ndictionary = \"zstd-35284000.dict\"\nmin_size_bytes = 96\n\
                   min_gain = 0.05\n"
