@@ -61,6 +61,12 @@ a file for each, which binary payloads need.
 Addresses: redis(s)://, mongodb://, postgres://, mysql://, sqlite:FILE and
 kafka://HOST:PORT/TOPIC[?tls=true&sasl=scram-sha-512]")]
     Sample(SampleArguments),
+    /// Draw what compression does in production, from what processes counted.
+    #[command(after_help = "\
+Example:
+  curl -s http://cart-1:9100/samples > cart-1.json
+  cinch report cart-1.json cart-2.json -o production.html")]
+    Report(ReportArguments),
     /// Pack payloads into envelopes.
     #[command(after_help = "\
 Examples:
@@ -90,6 +96,20 @@ Examples:
   cinch generate carts --count 1000 --seed 7 > carts.ndjson
   cinch generate --published ebay | cinch evaluate -")]
     Generate(GenerateArguments),
+}
+
+/// Arguments of `cinch report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// What each process exported (`Live::export`), as files, or - for standard input.
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Where the page goes; - is standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "production.html")]
+    pub output: String,
+    /// Write the merged export as JSON instead of a page.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Whether to show progress.

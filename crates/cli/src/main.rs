@@ -19,6 +19,7 @@ mod profile;
 mod progress;
 mod published;
 mod records;
+mod report;
 mod sample;
 mod sources;
 mod train;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Estimate(arguments) => estimate::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),
         Command::Unpack(arguments) => unpack::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

@@ -10,6 +10,7 @@ pub mod html;
 pub mod human;
 pub mod json;
 pub mod markdown;
+pub mod production;
 pub mod svg;
 pub mod terminal;
 

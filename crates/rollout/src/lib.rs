@@ -17,6 +17,7 @@ pub mod modes;
 pub mod policy;
 pub mod published;
 pub mod record;
+pub mod reload;
 pub mod settings;
 pub mod state;
 pub mod steps;

@@ -14,7 +14,7 @@ use arc_swap::ArcSwap;
 
 use crate::fleet::{Announcement, Fleet, Practice};
 use crate::gate::Gate;
-use crate::metrics::{Metrics, NamespaceMetrics};
+use crate::metrics::{EXPORT_VERSION, Export, Metrics, NamespaceMetrics};
 use crate::policy::{Circumstances, Plan, decide, share_of};
 use crate::settings::{Configuration, ConfigurationError, Modes, Namespace, Sources};
 use crate::state::NamespaceState;
@@ -196,6 +196,17 @@ impl Live {
             announcement.namespaces.insert(namespace.name.clone(), practice);
         }
         announcement
+    }
+
+    /// The latest calls and minutes, for `cinch report`.
+    pub fn export(&self) -> Export {
+        let snapshot = self.snapshot();
+        let of = |ready: &Ready| (ready.namespace().name.clone(), ready.metrics.export());
+        Export {
+            version: EXPORT_VERSION,
+            processes: vec![snapshot.configuration.process.clone()],
+            namespaces: snapshot.namespaces().iter().map(of).collect(),
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Parts> {

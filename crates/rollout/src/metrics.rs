@@ -19,8 +19,10 @@ use crate::gate::{DecodeError, Finding, PackOutcome, Read, Source, Written};
 use crate::policy::Plan;
 use crate::settings::Namespace;
 
+mod export;
 mod recent;
 
+pub use export::{EXPORT_VERSION, Export, ExportError, NamespaceExport};
 pub use recent::{Minute, Sample, SampleKind};
 
 use recent::Recent;
@@ -423,14 +425,9 @@ impl NamespaceMetrics {
         }
     }
 
-    /// The latest calls that were taken as samples, oldest first.
-    pub fn samples(&self) -> Vec<Sample> {
-        self.recent.samples()
-    }
-
-    /// The latest minutes, oldest first.
-    pub fn minutes(&self) -> Vec<Minute> {
-        self.recent.minutes()
+    /// The latest calls that were taken as samples, and the latest minutes.
+    pub fn export(&self) -> NamespaceExport {
+        NamespaceExport { samples: self.recent.samples(), minutes: self.recent.minutes() }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Tests of the decision on sheets that nobody measured, so that every time in them is known.
+//! Tests of the decision on sheets that nobody measured, so that every time in them is known and a
+//! tie is where the test says.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

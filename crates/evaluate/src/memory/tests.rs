@@ -1,4 +1,5 @@
-//! Tests of the records: what comes back, what does not, and that nothing in a folder can hurt.
+//! Tests of the records: what comes back, what does not, and that nothing in a folder can hurt an
+//! evaluation.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -16,8 +16,10 @@ mod scale;
 mod scatter;
 mod speed;
 
+pub(super) use chart::{Chart, Line, Point, drawn};
 pub(super) use distributions::{ORIGINAL_CLASS, distributions};
 pub(super) use palette::page_style;
+pub(super) use scale::Scale;
 pub(super) use scatter::{Layout, drawing};
 pub(super) use speed::speed;
 

@@ -78,11 +78,10 @@ fn a_write_and_a_read_show_in_the_text_that_is_scraped() {
     }
     let health = of_namespace.health();
     assert_eq!((health.writes, health.reads, health.decode_errors), (2, 2, 1));
-    let samples = of_namespace.samples();
+    let NamespaceExport { samples, minutes } = of_namespace.export();
     assert_eq!(samples.len(), 2);
     assert_eq!(samples[0].payload_bytes, 600);
     assert!(samples[0].packed_bytes < 200);
-    let minutes = of_namespace.minutes();
     assert_eq!(minutes.iter().map(|minute| minute.writes).sum::<u64>(), 2);
 }
 

@@ -4,7 +4,7 @@
 
 /// A position along one axis for every figure.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scale {
+pub(in crate::report) struct Scale {
     logarithmic: bool,
     /// Figures at the ends, as logarithms where the axis is logarithmic.
     ends: (f64, f64),
@@ -14,7 +14,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// An axis in equal factors, with some room around the figures.
-    pub(super) fn logarithmic(figures: &[f64], places: (f64, f64)) -> Scale {
+    pub(in crate::report) fn logarithmic(figures: &[f64], places: (f64, f64)) -> Scale {
         let (low, high) = bounds(figures).unwrap_or((1.0, 10.0));
         let (mut low, mut high) = (low.log10(), high.log10());
         let room = ((high - low) * 0.06).max(0.06);
@@ -25,7 +25,7 @@ impl Scale {
     }
 
     /// An axis in equal steps from zero.
-    pub(super) fn linear(figures: &[f64], places: (f64, f64)) -> Scale {
+    pub(in crate::report) fn linear(figures: &[f64], places: (f64, f64)) -> Scale {
         let (_, high) = bounds(figures).unwrap_or((1.0, 1.0));
         Scale { logarithmic: false, ends: (0.0, high * 1.08), places }
     }
@@ -44,14 +44,14 @@ impl Scale {
     }
 
     /// Where a figure stands.
-    pub(super) fn place(&self, figure: f64) -> f64 {
+    pub(in crate::report) fn place(&self, figure: f64) -> f64 {
         let value = if self.logarithmic { figure.log10() } else { figure };
         let share = (value - self.ends.0) / (self.ends.1 - self.ends.0);
         self.places.0 + share * (self.places.1 - self.places.0)
     }
 
     /// At most `most` round figures of the axis, as many as that allows.
-    pub(super) fn ticks(&self, most: usize) -> Vec<f64> {
+    pub(in crate::report) fn ticks(&self, most: usize) -> Vec<f64> {
         if self.logarithmic { self.round_factors(most) } else { self.round_steps(most) }
     }
 
