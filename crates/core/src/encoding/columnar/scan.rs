@@ -146,6 +146,20 @@ pub(super) fn after_each(byte: u8, bytes: &[u8], start: usize, out: &mut Vec<u32
     }
 }
 
+/// How many bytes stand before the first such byte. What is looked for is mostly near.
+#[inline(always)]
+pub(super) fn before(byte: u8, bytes: &[u8]) -> Option<usize> {
+    let (chunks, rest) = bytes.as_chunks::<16>();
+    for (at, chunk) in chunks.iter().enumerate() {
+        let found = equal(byte, chunk);
+        if found != 0 {
+            return Some(16 * at + found.trailing_zeros() as usize);
+        }
+    }
+    let found = rest.iter().position(|found| *found == byte)?;
+    Some(16 * chunks.len() + found)
+}
+
 /// One bit for each of sixteen bytes that is this one.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]

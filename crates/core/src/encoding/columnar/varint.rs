@@ -35,6 +35,27 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<u64, Corrupt> {
     Err(Corrupt("a number above 64 bits"))
 }
 
+/// Reads a number among many: each that takes two to eight bytes costs the same.
+#[inline(always)]
+pub(super) fn read_any(cursor: &mut Cursor<'_>) -> Result<u64, Corrupt> {
+    let word = cursor.word();
+    if word & 0x80 == 0 && cursor.left() > 0 {
+        cursor.skip(1);
+        return Ok(word & 0x7F);
+    }
+    let last = !word & 0x8080_8080_8080_8080;
+    let bytes = (last.trailing_zeros() as usize + 1) / 8;
+    if last == 0 || bytes > cursor.left() {
+        return read(cursor);
+    }
+    cursor.skip(bytes);
+    let bits = word & (u64::MAX >> (64 - 8 * bytes)) & 0x7F7F_7F7F_7F7F_7F7F;
+    // Sevens of bits are put together in pairs, then these, then those.
+    let bits = bits & 0x007F_007F_007F_007F | (bits & 0x7F00_7F00_7F00_7F00) >> 1;
+    let bits = bits & 0x0000_3FFF_0000_3FFF | (bits & 0x3FFF_0000_3FFF_0000) >> 2;
+    Ok(bits & 0x0FFF_FFFF | bits >> 32 << 28)
+}
+
 /// Reads a number that has to be at most `max`.
 #[inline]
 pub(super) fn read_at_most(
@@ -71,6 +92,12 @@ mod tests {
             write(value, &mut out);
             let mut cursor = Cursor::new(&out);
             assert_eq!(read(&mut cursor), Ok(value));
+            for after in [0, 16] {
+                let padded = [&out[..], &vec![0xFF; after]].concat();
+                let mut cursor = Cursor::new(&padded);
+                assert_eq!((read_any(&mut cursor), cursor.at()), (Ok(value), out.len()));
+            }
+            assert!(read_any(&mut Cursor::new(&out[..out.len() - 1])).is_err());
             assert_eq!(read(&mut Cursor::new(&out[..out.len() - 1])), Err(super::super::END));
             assert_eq!(unzigzag(zigzag(value as i64)), value as i64);
         }
