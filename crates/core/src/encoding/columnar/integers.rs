@@ -61,15 +61,13 @@ pub(super) fn write(values: &[i64], base: i64, is_time: bool, out: &mut Vec<u8>)
     out.push(way.code());
     match way {
         Way::Plain => {
-            for &value in values {
-                varint::write(varint::zigzag(value.wrapping_sub(base)), out);
-            }
+            varint::write_all(values.iter().map(|value| value.wrapping_sub(base)), out);
         }
         Way::Stride(stride) => {
-            for at in 0..values.len() {
-                let before = at.checked_sub(stride.into()).map_or(base, |before| values[before]);
-                varint::write(varint::zigzag(values[at].wrapping_sub(before)), out);
-            }
+            let (first, rest) = values.split_at(values.len().min(stride.into()));
+            varint::write_all(first.iter().map(|value| value.wrapping_sub(base)), out);
+            let pairs = rest.iter().zip(values);
+            varint::write_all(pairs.map(|(value, before)| value.wrapping_sub(*before)), out);
         }
         Way::Planes(width) => {
             let least = values.iter().copied().min().unwrap_or_default();

@@ -14,6 +14,42 @@ pub(super) fn write(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
+/// Appends signed numbers.
+#[inline(always)]
+pub(super) fn write_all(values: impl ExactSizeIterator<Item = i64>, out: &mut Vec<u8>) {
+    // Written over in steps of eight bytes, one number after the other.
+    let mut at = out.len();
+    out.resize(at + values.len() * BYTES_MAX + 8, 0);
+    for value in values {
+        let value = zigzag(value);
+        if value < 1 << 28
+            && let Some(to) = out.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>())
+        {
+            let spread = value & 0x7F
+                | (value & 0x3F80) << 1
+                | (value & 0x001F_C000) << 2
+                | (value & 0x0FE0_0000) << 3;
+            let last = (31 - (spread as u32 | 1).leading_zeros()) / 8;
+            let more = 0x0080_8080 & ((1u32 << (8 * last)) - 1);
+            *to = (spread as u32 | more).to_le_bytes();
+            at += last as usize + 1;
+            continue;
+        }
+        let mut rest = value;
+        while rest >= 0x80 {
+            out[at] = rest as u8 | 0x80;
+            rest >>= 7;
+            at += 1;
+        }
+        out[at] = rest as u8;
+        at += 1;
+    }
+    out.truncate(at);
+}
+
+/// The longest number.
+const BYTES_MAX: usize = 10;
+
 /// Reads a number.
 #[inline]
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<u64, Corrupt> {
@@ -90,6 +126,9 @@ mod tests {
         for value in values {
             let mut out = Vec::new();
             write(value, &mut out);
+            let mut all = Vec::new();
+            write_all([unzigzag(value); 3].into_iter(), &mut all);
+            assert_eq!(all, out.repeat(3));
             let mut cursor = Cursor::new(&out);
             assert_eq!(read(&mut cursor), Ok(value));
             for after in [0, 16] {
