@@ -12,6 +12,7 @@ mod columns;
 mod contents;
 mod cursor;
 mod decode;
+mod digits;
 mod encode;
 mod form;
 mod hex;

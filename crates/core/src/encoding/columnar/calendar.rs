@@ -3,7 +3,8 @@
 //! The conversions are those of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 //! Leap seconds are no second of any day here, so a text with one stays text.
 
-use super::form::{FORM_BYTES, digits, padded, pair};
+use super::digits::padded;
+use super::form::{FORM_BYTES, digits, pair};
 
 const DAY_SECONDS: i64 = 86_400;
 

@@ -1,7 +1,7 @@
 //! A place in encoded bytes. Every read is checked here, so that the decoder says what it wants and
 //! never how far it may go.
 
-use super::{Corrupt, END};
+use super::{Corrupt, END, scan};
 
 /// A place in encoded bytes.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +18,18 @@ impl<'a> Cursor<'a> {
     /// Bytes read so far.
     pub(super) fn at(&self) -> usize {
         self.at
+    }
+
+    /// The next eight bytes, the first one lowest; zeros after the end.
+    #[inline(always)]
+    pub(super) fn word(&self) -> u64 {
+        scan::load_8(self.bytes, self.at)
+    }
+
+    /// Goes on behind so many bytes, which are there.
+    #[inline(always)]
+    pub(super) fn skip(&mut self, count: usize) {
+        self.at += count;
     }
 
     /// Bytes that are left.
@@ -46,7 +58,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(super) fn text(&mut self) -> Result<&'a [u8], Corrupt> {
         let rest = &self.bytes[self.at..];
-        let end = memchr::memchr(super::TERMINATOR, rest).ok_or(END)?;
+        let end = scan::before(super::TERMINATOR, rest).ok_or(END)?;
         self.at += end + 1;
         Ok(&rest[..end])
     }

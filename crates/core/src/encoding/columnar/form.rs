@@ -5,6 +5,7 @@
 //! and `1.10` are no numbers of the form that writes `1`, `1` and `1.1`.
 
 use super::calendar;
+use super::digits::{padded, pointed};
 
 /// How an integer is written as text. The number of each form is part of the format
 /// (spec/columnar.md).
@@ -234,25 +235,13 @@ pub(super) fn digits(text: &[u8]) -> Option<i64> {
     Some(value)
 }
 
-/// Writes `value / 10^scale` with all digits after the point but trailing zeros, of which some are
-/// written too: so that there are at least `kept_min`.
+/// Writes `value / 10^scale` without zeros at its end, but with so many digits after the point.
 #[inline(always)]
 fn decimal(value: i64, scale: u8, kept_min: u8, to: &mut [u8; FORM_BYTES]) -> usize {
     to[0] = b'-';
     let sign = usize::from(value < 0);
-    let scale = usize::from(scale.min(DIGITS_MAX));
-    // One byte further on than the digits before the point will stand.
-    let digits = padded(value.unsigned_abs(), scale as u8 + 1, to, sign + 1);
-    let whole = digits - scale;
-    to.copy_within(sign + 1..sign + 1 + whole, sign);
-    let point = sign + whole;
-    to[point] = b'.';
-    let mut end = point + 1 + scale;
-    let kept_min = point + 1 + usize::from(kept_min);
-    while end > kept_min && to[end - 1] == b'0' {
-        end -= 1;
-    }
-    if end == point + 1 { point } else { end }
+    let scale = scale.min(DIGITS_MAX);
+    sign + pointed(value.unsigned_abs(), scale.into(), kept_min.min(scale).into(), to, sign)
 }
 
 /// The digits of the numbers below a hundred.
@@ -270,45 +259,6 @@ const PAIRS: [[u8; 2]; 100] = {
 #[inline(always)]
 pub(super) fn pair(value: u32) -> [u8; 2] {
     PAIRS[value as usize % 100]
-}
-
-/// How many digits a number has.
-#[inline(always)]
-fn digit_count(value: u64) -> usize {
-    let bits = 64 - (value | 1).leading_zeros();
-    // 1233 / 4096 is about the logarithm of 2; what it rounds down is one power of ten at most.
-    let least = (bits as usize * 1233) >> 12;
-    least + usize::from(value >= FROM[least])
-}
-
-/// From which number on there is one digit more than so many.
-const FROM: [u64; 20] = {
-    let mut from = [0; 20];
-    let mut at = 1;
-    while at < 20 {
-        from[at] = 10u64.pow(at as u32);
-        at += 1;
-    }
-    from
-};
-
-/// Writes a number from a place on, with leading zeros up to a width, and returns how many digits
-/// it has.
-#[inline(always)]
-pub(super) fn padded(value: u64, width: u8, to: &mut [u8; FORM_BYTES], at: usize) -> usize {
-    let width = usize::from(width);
-    let count = digit_count(value).max(width);
-    let Some(mut to) = to.get_mut(at..at + count) else { return 0 };
-    let mut value = value;
-    while let [rest @ .., high, low] = to {
-        [*high, *low] = pair((value % 100) as u32);
-        value /= 100;
-        to = rest;
-    }
-    if let [last] = to {
-        *last = b'0' + (value % 10) as u8;
-    }
-    count
 }
 
 #[cfg(test)]

@@ -61,15 +61,13 @@ pub(super) fn write(values: &[i64], base: i64, is_time: bool, out: &mut Vec<u8>)
     out.push(way.code());
     match way {
         Way::Plain => {
-            for &value in values {
-                varint::write(varint::zigzag(value.wrapping_sub(base)), out);
-            }
+            varint::write_all(values.iter().map(|value| value.wrapping_sub(base)), out);
         }
         Way::Stride(stride) => {
-            for at in 0..values.len() {
-                let before = at.checked_sub(stride.into()).map_or(base, |before| values[before]);
-                varint::write(varint::zigzag(values[at].wrapping_sub(before)), out);
-            }
+            let (first, rest) = values.split_at(values.len().min(stride.into()));
+            varint::write_all(first.iter().map(|value| value.wrapping_sub(base)), out);
+            let pairs = rest.iter().zip(values);
+            varint::write_all(pairs.map(|(value, before)| value.wrapping_sub(*before)), out);
         }
         Way::Planes(width) => {
             let least = values.iter().copied().min().unwrap_or_default();
@@ -113,25 +111,33 @@ pub(super) fn read(
     let way = Way::of_code(cursor.byte()?).ok_or(Corrupt("an unknown way of a column"))?;
     match way {
         Way::Plain => {
-            for _ in 0..count {
-                out.push(base.wrapping_add(varint::unzigzag(varint::read(cursor)?)));
+            for value in room(cursor, count, out)? {
+                *value = base.wrapping_add(varint::unzigzag(varint::read_any(cursor)?));
             }
         }
         Way::Stride(stride) => {
-            for at in 0..count {
-                let before = at.checked_sub(stride.into()).map_or(base, |at| out[start + at]);
-                out.push(before.wrapping_add(varint::unzigzag(varint::read(cursor)?)));
+            // The values that the next ones are told by, the first of them next.
+            let mut before = [base; STRIDE_MAX];
+            let last = usize::from(stride).clamp(1, STRIDE_MAX) - 1;
+            for value in room(cursor, count, out)? {
+                *value = before[0].wrapping_add(varint::unzigzag(varint::read_any(cursor)?));
+                before.copy_within(1.., 0);
+                before[last] = *value;
             }
         }
         Way::Planes(width) => {
             let least = varint::unzigzag(varint::read(cursor)?);
             let bytes = count.checked_mul(width.into()).ok_or(super::END)?;
             let planes = cursor.take(bytes)?;
-            for at in 0..count {
-                let join =
-                    |value: u64, plane: usize| value << 8 | u64::from(planes[plane * count + at]);
-                let value = (0..usize::from(width)).fold(0, join);
-                out.push(least.wrapping_add(value as i64));
+            out.resize(start + count, 0);
+            let values = &mut out[start..];
+            for plane in planes.chunks_exact(count) {
+                for (value, byte) in values.iter_mut().zip(plane) {
+                    *value = *value << 8 | i64::from(*byte);
+                }
+            }
+            for value in values {
+                *value = least.wrapping_add(*value);
             }
         }
         Way::Table => {
@@ -150,6 +156,20 @@ pub(super) fn read(
         }
     }
     Ok(())
+}
+
+/// Room for so many integers, each of which takes a byte at least.
+fn room<'a>(
+    cursor: &Cursor<'_>,
+    count: usize,
+    out: &'a mut Vec<i64>,
+) -> Result<&'a mut [i64], Corrupt> {
+    if count > cursor.left() {
+        return Err(super::END);
+    }
+    let start = out.len();
+    out.resize(start + count, 0);
+    Ok(&mut out[start..])
 }
 
 #[cfg(test)]

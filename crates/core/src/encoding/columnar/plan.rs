@@ -7,6 +7,7 @@ use super::Corrupt;
 use super::cursor::Cursor;
 use super::form::Form;
 use super::model::{Affixes, Hex, Model, SlotId, TOO_DEEP, TUPLE_MAX, Variant, code};
+use super::output::STEP;
 use super::varint;
 use crate::limits::{
     COLUMNAR_DEPTH_MAX, COLUMNAR_KEYS_MAX, COLUMNAR_SLOTS_MAX, COLUMNAR_VARIANTS_MAX,
@@ -22,17 +23,26 @@ pub(super) struct Span {
     pub(super) length: u32,
 }
 
+/// Constants of up to so many bytes stand in the variant itself.
+pub(super) const SHORT: usize = 30;
+
 /// One way to write a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Flat {
+    /// The first so many of these bytes.
+    Short(u8, [u8; SHORT]),
     /// This text.
     Constant(Span),
     /// A text in quotes.
     String,
     /// A text between two.
     Text(Span, Span),
-    /// An integer in a form between two texts, and the base.
-    Number(Span, Span, Form, i64),
+    /// An integer in a form, and the base.
+    Number(Form, i64),
+    /// The same in quotes.
+    QuotedNumber(Form, i64),
+    /// The same between two texts.
+    NumberIn(Span, Span, Form, i64),
     /// Bytes as hexadecimal digits between two texts.
     Bytes(Span, Span, Hex),
     /// An object with these keys, and whether their numbers rise.
@@ -46,8 +56,11 @@ pub(super) enum Flat {
 /// A key of a slot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
-    /// `,"key":`
-    pub(super) label: Span,
+    /// `,"key":`, or its first bytes.
+    pub(super) start: [u8; STEP],
+    /// How long that is in all, and where it stands if it is longer.
+    pub(super) bytes: u32,
+    pub(super) at: u32,
     /// The slot of its values.
     pub(super) slot: SlotId,
     /// Its number in the slot that it is a key of.
@@ -90,9 +103,11 @@ pub(super) struct Slot {
     pub(super) variants: Parts,
     pub(super) keys: Parts,
     /// The slots of the elements of its tuples.
-    pub(super) positions: Parts,
+    pub(super) positions: Span,
     /// The slot of the elements of its arrays.
     pub(super) element: SlotId,
+    /// Whether the payload says what is new in it.
+    pub(super) is_open: bool,
     /// The last variant that is an object.
     last_object: u32,
     depth: u32,
@@ -127,12 +142,12 @@ pub(super) struct Plan {
     changed: Vec<(SlotId, Slot)>,
 }
 
-/// Texts are copied in steps of so many bytes, so that as many stand behind the last.
-pub(super) const STEP: usize = 32;
+fn part(at: usize, end: usize) -> Span {
+    Span { at: at as u32, length: (end - at) as u32 }
+}
 
 fn parts(at: usize, end: usize) -> Parts {
-    let base = Span { at: at as u32, length: (end - at) as u32 };
-    Parts { base, added: Span::default() }
+    Parts { base: part(at, end), added: Span::default() }
 }
 
 impl Plan {
@@ -152,8 +167,8 @@ impl Plan {
         for slot in &model.slots {
             let first_key = plan.keys.len();
             for (number, child) in (0..).zip(&slot.children) {
-                let label = plan.text(&[b",", &child.label]);
-                plan.keys.push(Key { label, slot: child.slot, number });
+                let key = plan.key(child.key(), child.slot, number);
+                plan.keys.push(key);
             }
             let (first, mut last_object) = (plan.variants.len(), NONE);
             for variant in &slot.variants {
@@ -168,8 +183,9 @@ impl Plan {
             plan.slots.push(Slot {
                 variants: parts(first, plan.variants.len()),
                 keys: parts(first_key, plan.keys.len()),
-                positions: parts(first_position, plan.positions.len()),
+                positions: part(first_position, plan.positions.len()),
                 element: slot.element.unwrap_or(NONE),
+                is_open: false,
                 last_object,
                 depth: slot.depth,
             });
@@ -188,22 +204,28 @@ impl Plan {
 
     fn flat(&mut self, variant: &Variant, first_key: usize) -> Flat {
         let mut around =
-            |affixes: &Affixes| (self.text(&[&affixes.prefix]), self.text(&[&affixes.suffix]));
+            |affixes: &Affixes| (self.text(&affixes.prefix), self.text(&affixes.suffix));
         match variant {
             Variant::Text(affixes) if *affixes == Affixes::quotes() => Flat::String,
             Variant::Text(affixes) => {
                 let (prefix, suffix) = around(affixes);
                 Flat::Text(prefix, suffix)
             }
+            Variant::Number(affixes, form, base) if *affixes == Affixes::bare() => {
+                Flat::Number(*form, *base)
+            }
+            Variant::Number(affixes, form, base) if *affixes == Affixes::quotes() => {
+                Flat::QuotedNumber(*form, *base)
+            }
             Variant::Number(affixes, form, base) => {
                 let (prefix, suffix) = around(affixes);
-                Flat::Number(prefix, suffix, *form, *base)
+                Flat::NumberIn(prefix, suffix, *form, *base)
             }
             Variant::Bytes(affixes, hex) => {
                 let (prefix, suffix) = around(affixes);
                 Flat::Bytes(prefix, suffix, *hex)
             }
-            Variant::Constant(text) => Flat::Constant(self.text(&[text])),
+            Variant::Constant(text) => self.constant(text),
             Variant::Object(keys) => {
                 let at = self.members.len();
                 self.members.extend(keys.iter().map(|key| first_key as u32 + key));
@@ -222,9 +244,56 @@ impl Plan {
         Flat::Object(Span { at: at as u32, length: members.len() as u32 }, is_rising)
     }
 
-    fn text(&mut self, pieces: &[&[u8]]) -> Span {
+    fn text(&mut self, text: &[u8]) -> Span {
         let at = self.texts.len();
-        for piece in pieces {
+        self.texts.extend_from_slice(text);
+        Span { at: at as u32, length: text.len() as u32 }
+    }
+
+    /// The variant of a constant.
+    fn constant(&mut self, text: &[u8]) -> Flat {
+        if text.len() > SHORT {
+            return Flat::Constant(self.text(text));
+        }
+        let mut short = [0; SHORT];
+        short[..text.len()].copy_from_slice(text);
+        Flat::Short(text.len() as u8, short)
+    }
+
+    /// A key of this text.
+    #[inline(always)]
+    fn key(&mut self, text: &[u8], slot: SlotId, number: u32) -> Key {
+        let bytes = text.len() + 4;
+        let mut start = [0; STEP];
+        let mut at = 0;
+        if bytes <= STEP {
+            start[2..2 + text.len()].copy_from_slice(text);
+            start[bytes - 2..bytes].copy_from_slice(b"\":");
+        } else {
+            at = self.texts.len() as u32;
+            self.text_between(b",\"", text, b"\":");
+        }
+        start[..2].copy_from_slice(b",\"");
+        Key { start, bytes: bytes as u32, at, slot, number }
+    }
+
+    /// The variant of a string that is always the same.
+    fn string_constant(&mut self, text: &[u8]) -> Flat {
+        let length = text.len() + 2;
+        if length > SHORT {
+            let span = self.text_between(b"\"", text, b"\"");
+            return Flat::Constant(span);
+        }
+        let mut short = [0; SHORT];
+        short[0] = b'"';
+        short[1..=text.len()].copy_from_slice(text);
+        short[length - 1] = b'"';
+        Flat::Short(length as u8, short)
+    }
+
+    fn text_between(&mut self, before: &[u8], text: &[u8], after: &[u8]) -> Span {
+        let at = self.texts.len();
+        for piece in [before, text, after] {
             self.texts.extend_from_slice(piece);
         }
         Span { at: at as u32, length: (self.texts.len() - at) as u32 }
@@ -255,7 +324,8 @@ impl Plan {
         self.positions.truncate(self.base.positions);
         self.texts.truncate(self.base.texts);
         self.listed_keys = self.base.listed_keys;
-        for (slot, before) in self.changed.drain(..) {
+        // A slot may be named twice, and was then first as it has to be again.
+        for (slot, before) in self.changed.drain(..).rev() {
             self.slots[slot as usize] = before;
         }
     }
@@ -265,11 +335,10 @@ impl Plan {
         self.texts.extend_from_slice(&[0; STEP]);
     }
 
-    /// The slot of one of the elements of the tuples of a slot.
-    #[inline(always)]
-    pub(super) fn position(&self, slot: SlotId, number: u32) -> Option<SlotId> {
-        let place = self.slots.get(slot as usize)?.positions.place(number)?;
-        self.positions.get(place as usize).copied()
+    /// Notes that the payload says what is new in a slot of the model.
+    pub(super) fn open(&mut self, slot: SlotId) {
+        self.changed.push((slot, self.slots[slot as usize]));
+        self.slots[slot as usize].is_open = true;
     }
 
     /// Reads the variants that a payload adds to a slot, with what is below them.
@@ -279,13 +348,9 @@ impl Plan {
         cursor: &mut Cursor<'_>,
     ) -> Result<(), Corrupt> {
         let at = slot as usize;
-        if at < self.base.slots {
-            self.changed.push((slot, self.slots[at]));
-        }
         let content = &mut self.slots[at];
         content.variants.added.at = self.variants.len() as u32;
         content.keys.added.at = self.keys.len() as u32;
-        content.positions.added.at = self.positions.len() as u32;
         let count = varint::read_at_most(cursor, COLUMNAR_VARIANTS_MAX, "too many variants")?;
         for _ in 0..count {
             let flat = self.read_variant(slot, cursor)?;
@@ -309,42 +374,62 @@ impl Plan {
         if self.slots.len() >= COLUMNAR_SLOTS_MAX {
             return Err(Corrupt("too many different paths"));
         }
-        let none = Parts::default();
-        let (variants, keys, positions) = (none, none, none);
-        let (element, last_object) = (NONE, NONE);
-        self.slots.push(Slot { variants, keys, positions, element, last_object, depth });
+        self.slots.push(Slot {
+            variants: Parts::default(),
+            keys: Parts::default(),
+            positions: Span::default(),
+            element: NONE,
+            is_open: true,
+            last_object: NONE,
+            depth,
+        });
         Ok((self.slots.len() - 1) as SlotId)
     }
 
+    #[inline(always)]
     fn read_variant(&mut self, slot: SlotId, cursor: &mut Cursor<'_>) -> Result<Flat, Corrupt> {
-        let quote = &b"\""[..];
-        let code = cursor.byte()?;
-        Ok(match code {
-            code::CONSTANT => Flat::Constant(self.text(&[cursor.text()?])),
-            code::STRING_CONSTANT => Flat::Constant(self.text(&[quote, cursor.text()?, quote])),
-            code::TRUE => Flat::Constant(self.text(&[b"true"])),
-            code::FALSE => Flat::Constant(self.text(&[b"false"])),
-            code::NULL => Flat::Constant(self.text(&[b"null"])),
+        Ok(match cursor.byte()? {
             code::STRING => Flat::String,
+            code::NUMBER => {
+                let (form, base) = read_form(cursor)?;
+                Flat::Number(form, base)
+            }
+            code::NULL => self.constant(b"null"),
+            code::TRUE => self.constant(b"true"),
+            code::FALSE => self.constant(b"false"),
+            code => self.read_other(slot, code, cursor)?,
+        })
+    }
+
+    #[inline(never)]
+    fn read_other(
+        &mut self,
+        slot: SlotId,
+        code: u8,
+        cursor: &mut Cursor<'_>,
+    ) -> Result<Flat, Corrupt> {
+        Ok(match code {
+            code::CONSTANT => self.constant(cursor.text()?),
+            code::STRING_CONSTANT => self.string_constant(cursor.text()?),
             code::BARE => Flat::Text(Span::default(), Span::default()),
             code::AFFIXED_TEXT => {
-                let (prefix, suffix) = (self.text(&[cursor.text()?]), self.text(&[cursor.text()?]));
+                let (prefix, suffix) = (self.text(cursor.text()?), self.text(cursor.text()?));
                 Flat::Text(prefix, suffix)
             }
-            code::NUMBER | code::QUOTED_NUMBER | code::AFFIXED_NUMBER => {
-                let (prefix, suffix) = match code {
-                    code::NUMBER => (Span::default(), Span::default()),
-                    code::QUOTED_NUMBER => (self.text(&[quote]), self.text(&[quote])),
-                    _ => (self.text(&[cursor.text()?]), self.text(&[cursor.text()?])),
-                };
-                let form = Form::of_code(cursor.byte()?).ok_or(Corrupt("an unknown form"))?;
-                Flat::Number(prefix, suffix, form, varint::unzigzag(varint::read(cursor)?))
+            code::QUOTED_NUMBER => {
+                let (form, base) = read_form(cursor)?;
+                Flat::QuotedNumber(form, base)
+            }
+            code::AFFIXED_NUMBER => {
+                let (prefix, suffix) = (self.text(cursor.text()?), self.text(cursor.text()?));
+                let (form, base) = read_form(cursor)?;
+                Flat::NumberIn(prefix, suffix, form, base)
             }
             code::HEX | code::UUID => {
                 let is_uuid = code == code::UUID;
                 let bytes = if is_uuid { 16 } else { cursor.byte()? };
                 let is_upper = cursor.byte()? != 0;
-                let (prefix, suffix) = (self.text(&[cursor.text()?]), self.text(&[cursor.text()?]));
+                let (prefix, suffix) = (self.text(cursor.text()?), self.text(cursor.text()?));
                 Flat::Bytes(prefix, suffix, Hex { bytes, is_upper, is_uuid })
             }
             code::ARRAY => {
@@ -357,16 +442,32 @@ impl Plan {
             }
             code::TUPLE => {
                 let length = varint::read_at_most(cursor, TUPLE_MAX, "a tuple that is too long")?;
-                while self.slots[slot as usize].positions.count() < length {
-                    let position = self.add_slot(slot)?;
-                    self.positions.push(position);
-                    self.slots[slot as usize].positions.added.length += 1;
-                }
+                self.add_positions(slot, length as u32)?;
                 Flat::Tuple(length as u32)
             }
             code::OBJECT => self.read_object(slot, cursor)?,
             _ => return Err(Corrupt("an unknown variant")),
         })
+    }
+
+    /// Makes the slots of the elements of a tuple that the slot does not have yet.
+    fn add_positions(&mut self, slot: SlotId, length: u32) -> Result<(), Corrupt> {
+        let Span { at, length: known } = self.slots[slot as usize].positions;
+        if known >= length {
+            return Ok(());
+        }
+        // All of a slot stand behind each other.
+        let end = at + known;
+        if known == 0 || end as usize != self.positions.len() {
+            self.slots[slot as usize].positions.at = self.positions.len() as u32;
+            self.positions.extend_from_within(at as usize..end as usize);
+        }
+        for _ in known..length {
+            let position = self.add_slot(slot)?;
+            self.positions.push(position);
+            self.slots[slot as usize].positions.length += 1;
+        }
+        Ok(())
     }
 
     fn read_object(&mut self, slot: SlotId, cursor: &mut Cursor<'_>) -> Result<Flat, Corrupt> {
@@ -385,13 +486,15 @@ impl Plan {
         }
         let at = self.members.len();
         self.members.extend_from_within(before.at as usize..before.at as usize + same);
+        self.members.reserve(count);
         for _ in 0..count {
             let keys = self.slots[slot as usize].keys;
             let member = match varint::read_at_most(cursor, keys.count(), "an unknown key")? {
                 0 => {
-                    let label = self.text(&[b",\"", cursor.text()?, b"\":"]);
+                    let key = cursor.text()?;
                     let (below, number) = (self.add_slot(slot)?, keys.count() as u32);
-                    self.keys.push(Key { label, slot: below, number });
+                    let key = self.key(key, below, number);
+                    self.keys.push(key);
                     self.slots[slot as usize].keys.added.length += 1;
                     (self.keys.len() - 1) as u32
                 }
@@ -401,4 +504,10 @@ impl Plan {
         }
         Ok(self.object(at))
     }
+}
+
+/// The form and the base of a variant of numbers.
+fn read_form(cursor: &mut Cursor<'_>) -> Result<(Form, i64), Corrupt> {
+    let form = Form::of_code(cursor.byte()?).ok_or(Corrupt("an unknown form"))?;
+    Ok((form, varint::unzigzag(varint::read(cursor)?)))
 }

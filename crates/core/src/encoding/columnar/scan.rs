@@ -146,6 +146,20 @@ pub(super) fn after_each(byte: u8, bytes: &[u8], start: usize, out: &mut Vec<u32
     }
 }
 
+/// How many bytes stand before the first such byte. What is looked for is mostly near.
+#[inline(always)]
+pub(super) fn before(byte: u8, bytes: &[u8]) -> Option<usize> {
+    let (chunks, rest) = bytes.as_chunks::<16>();
+    for (at, chunk) in chunks.iter().enumerate() {
+        let found = equal(byte, chunk);
+        if found != 0 {
+            return Some(16 * at + found.trailing_zeros() as usize);
+        }
+    }
+    let found = rest.iter().position(|found| *found == byte)?;
+    Some(16 * chunks.len() + found)
+}
+
 /// One bit for each of sixteen bytes that is this one.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
@@ -164,6 +178,31 @@ fn equal(byte: u8, chunk: &[u8; 16]) -> u32 {
 #[inline(always)]
 fn equal(byte: u8, chunk: &[u8; 16]) -> u32 {
     chunk.iter().rev().fold(0, |bits, &found| bits << 1 | u32::from(found == byte))
+}
+
+/// The offset of the first comma, closing bracket, white space or control character from an offset
+/// on, or that of the end.
+#[inline(always)]
+pub(super) fn scalar_end(text: &[u8], from: usize) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    const COMMAS: u64 = ONES * b',' as u64;
+    const BRACKETS: u64 = ONES * b']' as u64;
+    // The top bit of each byte below a limit. What is carried comes from such a byte, so that the
+    // lowest of these bits is always right.
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
+    let mut at = from;
+    loop {
+        // After the end stand zeros.
+        let word = load_8(text, at);
+        let commas = below(word ^ COMMAS, 1);
+        let brackets = below(word ^ BRACKETS, 1);
+        let ends = below(word, b' ' + 1) | commas | brackets;
+        if ends != 0 {
+            return at + ends.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
 }
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -236,6 +275,19 @@ mod tests {
                 .collect();
             for from in 0..text.len().min(20) {
                 assert_eq!(string_end(&text, from), string_end_bytes(&text, from), "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn scalars_end_where_their_bytes_say_so() {
+        let is_end = |byte: &u8| matches!(byte, b',' | b']' | 0..=b' ');
+        for end in 0..=255u8 {
+            for before in [b"".as_slice(), b"1", b"-12.5e+3", b"0.123456789012345", b"\xFF\x80true"]
+            {
+                let text = [before, &[end, b'-', b'+', b'\\', b'^', b'!'], before].concat();
+                let expected = text.iter().position(is_end).unwrap_or(text.len());
+                assert_eq!(scalar_end(&text, 0), expected, "{text:?}");
             }
         }
     }

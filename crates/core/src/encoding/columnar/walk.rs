@@ -175,8 +175,8 @@ impl Walk {
             head.first = first;
             first += head.count;
         }
-        // All of it is written over.
-        self.ordered.clone_from(&self.tokens);
+        // All of it is written over, whatever stands there from the payload before.
+        self.ordered.resize(self.tokens.len(), Token::string(0, 0));
         for token in &self.tokens {
             let head = &mut self.heads[token.slot as usize];
             if let Some(place) = self.ordered.get_mut((head.first + head.ordered) as usize) {
@@ -538,7 +538,7 @@ fn scalars_ahead(text: &[u8], at: usize, most: u32) -> Option<(u32, bool)> {
             b'{' | b'[' | b'}' | b']' | b',' | b':' => return None,
             _ => {
                 others += 1;
-                at += text[at..].iter().position(|byte| matches!(byte, b',' | b']' | 0..=b' '))?;
+                at = scan::scalar_end(text, at);
             }
         }
         at = after_any_space(text, at);

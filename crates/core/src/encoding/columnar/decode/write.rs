@@ -1,72 +1,90 @@
 //! The last step of decoding: all columns are found, and the text is written from the first byte to
 //! the last, each value from where its slot has come to.
 
-use super::super::model::SlotId;
-use super::super::output::Output;
-use super::super::plan::Flat;
+use super::super::hex;
+use super::super::output::{Output, STEP};
+use super::super::plan::{Flat, Key};
 use super::super::style::{Indent, Style};
-use super::super::{Corrupt, END, hex};
 use super::{Decoder, Frame, Kind};
 
 impl Decoder {
-    /// Writes the text of the root and of all that is below it.
+    /// Writes the text of the root and of all that is below it to a buffer, and returns how much
+    /// of it is left; nothing where it is too short.
     pub(super) fn write<const COMPACT: bool>(
         &mut self,
         bytes: &[u8],
         style: Style,
-        output: &mut Output<'_>,
-    ) -> Result<(), Corrupt> {
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        let mut output = Output::new(buffer);
         let is_in_order = self.is_in_order;
         let mut next_text = 0;
         let Decoder { plan, places, symbols, lengths, numbers, texts, frames, .. } = self;
+        let (places, symbols, texts) = (&mut places[..], &symbols[..], &texts[..]);
+        let (variants, members, keys) = (&plan.variants[..], &plan.members[..], &plan.keys[..]);
+        let known = &plan.texts[..];
         // What the root is in, which has nothing more.
         let mut frame = Frame { kind: Kind::Array, next: 0, end: 0, slot: 0 };
-        let mut slot: SlotId = 0;
-        let mut is_first = true;
+        let mut slot = 0;
         loop {
-            let place = places.get_mut(slot as usize).ok_or(END)?;
-            let variant = place.symbol.take(symbols)?;
-            let opened = match plan.variants.get(variant as usize).ok_or(END)? {
+            let place = places.get_mut(slot as usize)?;
+            // A variant that all values of a slot have stands where its place would.
+            let variant = match place.symbol.step {
+                0 => place.symbol.at,
+                _ => place.symbol.take(symbols)?,
+            };
+            // The byte before what comes next: a comma, or the bracket that is opened.
+            let mut before = b',';
+            let opened = match variants.get(variant as usize)? {
+                Flat::Short(length, text) => {
+                    output.short(text, usize::from(*length))?;
+                    None
+                }
                 Flat::Constant(text) => {
-                    output.copy(&plan.texts, text.at as usize, text.length as usize)?;
+                    output.copy(known, text.at, text.length)?;
                     None
                 }
                 Flat::String => {
                     let next = if is_in_order { &mut next_text } else { &mut place.text };
-                    let (start, end) = text(texts, next)?;
-                    output.byte(b'"')?;
-                    output.copy(bytes, start, end - start)?;
-                    output.byte(b'"')?;
+                    let (start, length) = text(texts, next)?;
+                    output.quoted(bytes, start, length)?;
                     None
                 }
                 Flat::Text(prefix, suffix) => {
                     let next = if is_in_order { &mut next_text } else { &mut place.text };
-                    let (start, end) = text(texts, next)?;
-                    output.copy(&plan.texts, prefix.at as usize, prefix.length as usize)?;
-                    output.copy(bytes, start, end - start)?;
-                    output.copy(&plan.texts, suffix.at as usize, suffix.length as usize)?;
+                    let (start, length) = text(texts, next)?;
+                    output.copy(known, prefix.at, prefix.length)?;
+                    output.copy(bytes, start, length)?;
+                    output.copy(known, suffix.at, suffix.length)?;
                     None
                 }
-                Flat::Number(prefix, suffix, form, _) => {
-                    let value = *numbers.get(place.number as usize).ok_or(END)?;
+                Flat::Number(form, _) => {
+                    let value = *numbers.get(place.number as usize)?;
                     place.number += 1;
-                    if prefix.length > 0 {
-                        output.copy(&plan.texts, prefix.at as usize, prefix.length as usize)?;
-                    }
                     output.number(*form, value)?;
-                    if suffix.length > 0 {
-                        output.copy(&plan.texts, suffix.at as usize, suffix.length as usize)?;
-                    }
+                    None
+                }
+                Flat::QuotedNumber(form, _) => {
+                    let value = *numbers.get(place.number as usize)?;
+                    place.number += 1;
+                    output.quoted_number(*form, value)?;
+                    None
+                }
+                Flat::NumberIn(prefix, suffix, form, _) => {
+                    let value = *numbers.get(place.number as usize)?;
+                    place.number += 1;
+                    output.copy(known, prefix.at, prefix.length)?;
+                    output.number(*form, value)?;
+                    output.copy(known, suffix.at, suffix.length)?;
                     None
                 }
                 Flat::Bytes(prefix, suffix, kind) => {
-                    let start = *numbers.get(place.number as usize).ok_or(END)? as usize;
+                    let start = *numbers.get(place.number as usize)? as usize;
                     place.number += 1;
-                    let value = bytes.get(start..start + usize::from(kind.bytes));
-                    let value = value.ok_or(END)?;
-                    output.copy(&plan.texts, prefix.at as usize, prefix.length as usize)?;
+                    let value = bytes.get(start..start + usize::from(kind.bytes))?;
+                    output.copy(known, prefix.at, prefix.length)?;
                     output.with(hex::text_bytes(*kind), |to| hex::write(value, *kind, to))?;
-                    output.copy(&plan.texts, suffix.at as usize, suffix.length as usize)?;
+                    output.copy(known, suffix.at, suffix.length)?;
                     None
                 }
                 Flat::Object(members, _) => {
@@ -75,62 +93,67 @@ impl Decoder {
                 }
                 Flat::Array => {
                     let end = place.length.take(lengths)?;
-                    let slot = plan.slots.get(slot as usize).ok_or(END)?.element;
+                    let slot = plan.slots.get(slot as usize)?.element;
                     Some(Frame { kind: Kind::Array, next: 0, end, slot })
                 }
-                &Flat::Tuple(end) => Some(Frame { kind: Kind::Tuple, next: 0, end, slot }),
+                &Flat::Tuple(length) => {
+                    let positions = plan.slots.get(slot as usize)?.positions;
+                    let end = positions.at + length;
+                    Some(Frame { kind: Kind::Tuple, next: positions.at, end, slot })
+                }
             };
             if let Some(opened) = opened {
-                output.byte(opened.kind.open())?;
+                let open = opened.kind.open();
                 if opened.next == opened.end {
-                    output.byte(opened.kind.close())?;
+                    output.pair([open, opened.kind.close()])?;
                 } else {
+                    before = open;
                     frames.push(frame);
                     frame = opened;
-                    is_first = true;
                 }
             }
             // What comes next: another member or element, or the end of some.
             while frame.next == frame.end {
                 let Some(above) = frames.pop() else {
-                    return if style.final_newline { output.byte(b'\n') } else { Ok(()) };
+                    if style.final_newline {
+                        output.byte(b'\n')?;
+                    }
+                    return Some(output.left());
                 };
                 if !COMPACT {
-                    write_line(style, frames.len(), output)?;
+                    write_line(style, frames.len(), &mut output)?;
                 }
                 output.byte(frame.kind.close())?;
                 frame = above;
-                is_first = false;
             }
             if !COMPACT {
-                if !is_first {
-                    output.byte(b',')?;
-                    if style.comma_space && style.indent == Indent::OneLine {
-                        output.byte(b' ')?;
-                    }
+                output.byte(before)?;
+                if before == b',' && style.comma_space && style.indent == Indent::OneLine {
+                    output.byte(b' ')?;
                 }
-                write_line(style, frames.len(), output)?;
-            } else if !is_first && frame.kind != Kind::Object {
-                output.byte(b',')?;
+                write_line(style, frames.len(), &mut output)?;
             }
             slot = match frame.kind {
-                Kind::Array => frame.slot,
-                Kind::Tuple => plan.position(frame.slot, frame.next).ok_or(END)?,
                 Kind::Object => {
-                    let member = *plan.members.get(frame.next as usize).ok_or(END)?;
-                    let key = plan.keys.get(member as usize).ok_or(END)?;
-                    // The comma that a label begins with.
-                    let skipped = usize::from(is_first || !COMPACT);
-                    let (at, length) = (key.label.at as usize, key.label.length as usize);
-                    output.copy(&plan.texts, at + skipped, length - skipped)?;
+                    let member = *members.get(frame.next as usize)?;
+                    let key = keys.get(member as usize)?;
+                    write_label::<COMPACT>(key, before, known, &mut output)?;
                     if !COMPACT && style.colon_space {
                         output.byte(b' ')?;
                     }
                     key.slot
                 }
+                kind => {
+                    if COMPACT {
+                        output.byte(before)?;
+                    }
+                    match kind {
+                        Kind::Array => frame.slot,
+                        _ => *plan.positions.get(frame.next as usize)?,
+                    }
+                }
             };
             frame.next += 1;
-            is_first = false;
         }
     }
 }
@@ -147,28 +170,47 @@ impl Kind {
     }
 }
 
-/// Where the next text of a slot begins and ends.
+/// Writes a key and its colon, with a byte before it where there is no white space between.
 #[inline(always)]
-fn text(texts: &[u32], next: &mut u32) -> Result<(usize, usize), Corrupt> {
-    let at = *next as usize;
-    *next += 1;
-    match texts.get(at..at + 2) {
-        Some(&[start, after]) => Ok((start as usize, after as usize - 1)),
-        _ => Err(END),
+fn write_label<const COMPACT: bool>(
+    key: &Key,
+    before: u8,
+    known: &[u8],
+    output: &mut Output<'_>,
+) -> Option<()> {
+    let bytes = key.bytes as usize;
+    if bytes > STEP {
+        if COMPACT {
+            output.byte(before)?;
+        }
+        // Without the comma that it begins with.
+        output.all(known.get(key.at as usize + 1..key.at as usize + bytes)?)
+    } else if COMPACT {
+        output.short_with(before, &key.start, bytes)
+    } else {
+        let label: &[u8; STEP - 1] = key.start.last_chunk()?;
+        output.short(label, bytes - 1)
     }
 }
 
+/// Where the next text of a slot begins, and how long it is.
+#[inline(always)]
+fn text(texts: &[u32], next: &mut u32) -> Option<(u32, u32)> {
+    let at = *next as usize;
+    *next += 1;
+    let &[start, after] = texts.get(at..at + 2)? else { return None };
+    Some((start, after - 1 - start))
+}
+
 /// Writes what stands before a member, an element or a closing bracket.
-fn write_line(style: Style, depth: usize, output: &mut Output<'_>) -> Result<(), Corrupt> {
+#[inline(always)]
+fn write_line(style: Style, depth: usize, output: &mut Output<'_>) -> Option<()> {
     if style.indent == Indent::OneLine {
-        return Ok(());
-    }
-    if style.line_bytes(depth) > output.left() {
-        return Err(Corrupt("a text of another length"));
+        return Some(());
     }
     output.byte(b'\n')?;
     for _ in 0..depth {
         output.all(style.indent.unit())?;
     }
-    Ok(())
+    Some(())
 }
