@@ -1,0 +1,15 @@
+//! The default of every limit of the protocols, in one place, so that a reader can see what a
+//! hostile client may cost. Each is this implementation's choice and can be configured: a machine
+//! takes its limits when it is made.
+
+/// The longest body of a CAL message, in bytes. The known client caps a body at 4,096 and holds
+/// 32,000 bytes in all, so nothing longer can be meant.
+pub const CAL_BODY_BYTES_MAX: usize = 32 << 10;
+
+/// The longest name of a pool or host in a CAL label, in bytes, as for the types and names of
+/// records: it becomes part of a file's name.
+pub const CAL_NAME_BYTES_MAX: usize = 127;
+
+/// The longest line, or length-prefixed record, in bytes. Half of the 64 KiB that a connection
+/// reads at a time, so that an incomplete line leaves room to read on.
+pub const LINE_BYTES_MAX: usize = 32 << 10;
