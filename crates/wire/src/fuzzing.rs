@@ -7,8 +7,12 @@
 
 use crate::scan::Scan;
 
+mod compressed;
 mod streams;
 
+#[cfg(test)]
+pub(crate) use compressed::decompressed;
+pub use compressed::stream_any;
 #[cfg(test)]
 pub(crate) use streams::{cal, lines};
 pub use streams::{cal_any, lines_any};
@@ -17,7 +21,8 @@ pub use streams::{cal_any, lines_any};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every fuzz target.
-pub static TARGETS: &[Target] = &[("cal_any", cal_any), ("lines_any", lines_any)];
+pub static TARGETS: &[Target] =
+    &[("cal_any", cal_any), ("lines_any", lines_any), ("stream_any", stream_any)];
 
 /// How a connection ended: with bytes left over, or by an error in words.
 pub type Ending = Result<Vec<u8>, String>;

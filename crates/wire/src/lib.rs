@@ -16,5 +16,6 @@ pub mod fuzzing;
 pub mod limits;
 pub mod lines;
 mod scan;
+pub mod stream;
 
 pub use scan::{Scan, Span};

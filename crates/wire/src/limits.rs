@@ -13,3 +13,8 @@ pub const CAL_NAME_BYTES_MAX: usize = 127;
 /// The longest line, or length-prefixed record, in bytes. Half of the 64 KiB that a connection
 /// reads at a time, so that an incomplete line leaves room to read on.
 pub const LINE_BYTES_MAX: usize = 32 << 10;
+
+/// The most that a decompressor of a stream holds of what it has written, in bytes: the window of
+/// a zstd frame or the block of an LZ4 frame. Those of zstd's levels up to 19 and of every LZ4
+/// level are within it.
+pub const STREAM_WINDOW_BYTES_MAX: usize = 8 << 20;
