@@ -14,15 +14,19 @@ mod streams;
 pub(crate) use compressed::decompressed;
 pub use compressed::stream_any;
 #[cfg(test)]
-pub(crate) use streams::{cal, lines};
-pub use streams::{cal_any, lines_any};
+pub(crate) use streams::{cal, lines, syslog};
+pub use streams::{cal_any, lines_any, syslog_any};
 
 /// A fuzz target: its name, which is that of its file, and its body.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every fuzz target.
-pub static TARGETS: &[Target] =
-    &[("cal_any", cal_any), ("lines_any", lines_any), ("stream_any", stream_any)];
+pub static TARGETS: &[Target] = &[
+    ("cal_any", cal_any),
+    ("lines_any", lines_any),
+    ("stream_any", stream_any),
+    ("syslog_any", syslog_any),
+];
 
 /// How a connection ended: with bytes left over, or by an error in words.
 pub type Ending = Result<Vec<u8>, String>;

@@ -17,5 +17,6 @@ pub mod limits;
 pub mod lines;
 mod scan;
 pub mod stream;
+pub mod syslog;
 
 pub use scan::{Scan, Span};

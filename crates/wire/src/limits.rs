@@ -18,3 +18,7 @@ pub const LINE_BYTES_MAX: usize = 32 << 10;
 /// a zstd frame or the block of an LZ4 frame. Those of zstd's levels up to 19 and of every LZ4
 /// level are within it.
 pub const STREAM_WINDOW_BYTES_MAX: usize = 8 << 20;
+
+/// The longest syslog message, in bytes. RFC 5425 asks for 8 KiB to be taken, and rsyslog sends no
+/// more unless it is told to.
+pub const SYSLOG_MESSAGE_BYTES_MAX: usize = 32 << 10;
