@@ -8,11 +8,15 @@
 use crate::scan::Scan;
 
 mod compressed;
+mod native;
 mod streams;
 
 #[cfg(test)]
 pub(crate) use compressed::decompressed;
 pub use compressed::stream_any;
+#[cfg(test)]
+pub(crate) use native::{Served, native_client, native_server};
+pub use native::{native_any, native_roundtrip};
 #[cfg(test)]
 pub(crate) use streams::{cal, lines, syslog};
 pub use streams::{cal_any, lines_any, syslog_any};
@@ -24,6 +28,8 @@ pub type Target = (&'static str, fn(&[u8]));
 pub static TARGETS: &[Target] = &[
     ("cal_any", cal_any),
     ("lines_any", lines_any),
+    ("native_any", native_any),
+    ("native_roundtrip", native_roundtrip),
     ("stream_any", stream_any),
     ("syslog_any", syslog_any),
 ];

@@ -22,3 +22,14 @@ pub const STREAM_WINDOW_BYTES_MAX: usize = 8 << 20;
 /// The longest syslog message, in bytes. RFC 5425 asks for 8 KiB to be taken, and rsyslog sends no
 /// more unless it is told to.
 pub const SYSLOG_MESSAGE_BYTES_MAX: usize = 32 << 10;
+
+/// The longest batch of the native protocol, in bytes, as it is sent and as it is decompressed.
+/// The server tells its client in the welcome.
+pub const NATIVE_BATCH_BYTES_MAX: usize = 1 << 20;
+
+/// The most batches of the native protocol that a client may have sent without an acknowledgement.
+/// The server tells its client in the welcome.
+pub const NATIVE_WINDOW_BATCHES: u32 = 64;
+
+/// The longest body of a native frame that is no batch, in bytes.
+pub const NATIVE_CONTROL_BYTES_MAX: usize = 1 << 10;

@@ -1,5 +1,5 @@
-//! Bodies for the protocols of records in a row: cal, lines, syslog. What they compare with each other is
-//! what the unit tests compare with expected records.
+//! Bodies for the protocols of records in a row: cal, lines, syslog. What they compare with each
+//! other is what the unit tests compare with expected records.
 
 use super::{Ending, Feed, same_in_pieces};
 use crate::cal::{Cal, HEADER_BYTES, Record};

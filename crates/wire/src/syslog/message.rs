@@ -166,8 +166,11 @@ fn time_and_host(text: &[u8]) -> (Option<Timestamp>, Option<&[u8]>, &[u8]) {
     }
 }
 
+/// Program, process and what follows.
+type Tag<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, &'a [u8]);
+
 /// A tag: a word that ends in `:`, or in `[process]` with or without a colon; and what follows.
-fn tag(text: &[u8]) -> Option<(Option<&[u8]>, Option<&[u8]>, &[u8])> {
+fn tag(text: &[u8]) -> Option<Tag<'_>> {
     let end = text.iter().position(|byte| matches!(byte, b' ' | b':' | b'[' | b'"' | b'{'))?;
     let (name, rest) = text.split_at(end);
     if name.is_empty() {

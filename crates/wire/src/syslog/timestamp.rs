@@ -136,7 +136,7 @@ fn zone(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 fn days_in(year: u32, month: u32) -> u32 {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     match month {
         2 if is_leap => 29,
         2 => 28,

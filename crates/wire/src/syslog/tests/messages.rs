@@ -164,7 +164,7 @@ fn another_parser_reads_the_same() {
     let frames = [
         "<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - failed for lonvick",
         "<165>1 2003-08-24T05:14:15.000003-07:00 192.0.2.1 myproc 8710 - - %% do-nuts.",
-        "<165>1 2003-10-11T22:14:15.003Z host evntslog - ID47 [a@32473 iut=\"3\" b=\"A\"][c d=\"e\"] x",
+        "<165>1 2003-10-11T22:14:15.003Z host evntslog - ID47 [a@3 iut=\"3\" b=\"A\"][c d=\"e\"] x",
         "<13>1 - - - - - - text",
         "<34>Oct 11 22:14:15 mymachine su: 'su root' failed for lonvick on /dev/pts/8",
         "<30>Nov 21 21:34:00 web-3 sshd[812]: Accepted publickey",
