@@ -116,14 +116,29 @@ impl Link {
         }
     }
 
-    /// Sends commands to the server, or to the master of a slot.
-    pub(super) async fn ask_master(&self, slot: u16, commands: &[Cmd]) -> RedisResult<Vec<Value>> {
+    /// Sends commands to the server, or to a master of the cluster: by its address where the client
+    /// knows it by that, or else by a slot. The client learns of slots that moved only from keys.
+    pub(super) async fn ask_master(
+        &self,
+        host: &str,
+        port: u16,
+        slot: u16,
+        commands: &[Cmd],
+    ) -> RedisResult<Vec<Value>> {
         match self {
             Link::One(connection) => send_one(connection.clone(), commands).await,
             Link::Cluster(connection) => {
-                let route = Route::new(slot, SlotAddr::Master);
-                let route = SingleNodeRoutingInfo::SpecificNode(route);
-                send_cluster(connection.clone(), commands, Some(route)).await
+                let host = host.to_owned();
+                let route = SingleNodeRoutingInfo::ByAddress { host, port };
+                let sent = send_cluster(connection.clone(), commands, Some(route)).await;
+                match sent {
+                    Err(error) if error.kind() == ErrorKind::ClusterConnectionNotFound => {
+                        let route = Route::new(slot, SlotAddr::Master);
+                        let route = SingleNodeRoutingInfo::SpecificNode(route);
+                        send_cluster(connection.clone(), commands, Some(route)).await
+                    }
+                    sent => sent,
+                }
             }
         }
     }

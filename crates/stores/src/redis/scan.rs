@@ -54,6 +54,8 @@ impl Cursor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Master {
     id: String,
+    host: String,
+    port: u16,
     first_slot: u16,
     slots: String,
     is_myself: bool,
@@ -97,15 +99,17 @@ impl Scan<'_> {
         command
     }
 
-    async fn ask(&self, slot: u16, commands: &[Cmd]) -> Result<Vec<Value>, StoreError> {
-        let answers = self.link.ask_master(slot, commands).await;
+    async fn ask(&self, master: &Master, commands: &[Cmd]) -> Result<Vec<Value>, StoreError> {
+        let Master { host, port, first_slot, .. } = master;
+        let answers = self.link.ask_master(host, *port, *first_slot, commands).await;
         answers.map_err(|error| explain(self.store, b"", &error))
     }
 
     async fn one_page(&self, cursor: Cursor) -> Result<Page, StoreError> {
         let mut info = cmd("INFO");
         info.arg("server");
-        let answers = self.ask(0, &[info, self.command(cursor.at)]).await?;
+        let answers = self.link.ask_all(&[info, self.command(cursor.at)]).await;
+        let answers = answers.map_err(|error| explain(self.store, b"", &error))?;
         let [info, scanned] = answers.as_slice() else { return Err(self.odd()) };
         let run = run_of(&text_of(info));
         if cursor.at != 0 && cursor.run != run {
@@ -124,13 +128,15 @@ impl Scan<'_> {
                 Cursor { masters: map_of(&masters), node: first.id.clone(), ..Cursor::start() };
             return Ok(next_page(Vec::new(), &start));
         }
-        // Any slot of the node leads to it, as long as the map is still the one of the cursor.
-        let slot = slot_of(&cursor.masters, &cursor.node).ok_or_else(|| {
-            StoreError::Address(format!("{}: this cursor is of another store", self.store))
-        })?;
+        let masters = masters_of(&self.ask_any().await?);
+        let scanned = masters.iter().find(|master| master.id == cursor.node);
+        let (Some(scanned), true) = (scanned, map_of(&masters) == cursor.masters) else {
+            return Ok(next_page(Vec::new(), &Cursor::start()));
+        };
         let mut info = cmd("INFO");
         info.arg("server");
-        let answers = self.ask(slot, &[info, nodes_command(), self.command(cursor.at)]).await?;
+        let commands = [info, nodes_command(), self.command(cursor.at)];
+        let answers = self.ask(scanned, &commands).await?;
         let [info, nodes, scanned] = answers.as_slice() else { return Err(self.odd()) };
         let masters = masters_of(&text_of(nodes));
         let is_right = masters.iter().any(|master| master.is_myself && master.id == cursor.node);
@@ -163,7 +169,7 @@ impl Scan<'_> {
         let nodes = self.ask_any().await?;
         let masters = masters_of(&nodes);
         for master in &masters {
-            let answers = self.ask(master.first_slot, &[nodes_command()]).await?;
+            let answers = self.ask(master, &[nodes_command()]).await?;
             let of_it = masters_of(&answers.first().map(text_of).unwrap_or_default());
             if of_it.iter().any(|master| master.is_moving) {
                 return Err(StoreError::Unreachable {
@@ -235,7 +241,9 @@ fn masters_of(nodes: &str) -> Vec<Master> {
 /// A line such as `ID HOST:PORT@BUS myself,master - 0 0 1 connected 0-5460 [7-<-ID]`.
 fn master_of(line: &str) -> Option<Master> {
     let mut words = line.split_ascii_whitespace();
-    let (id, _host, flags) = (words.next()?, words.next()?, words.next()?);
+    let (id, address, flags) = (words.next()?, words.next()?, words.next()?);
+    let (host, port) = address.split(['@', ',']).next()?.rsplit_once(':')?;
+    let (host, port) = (host.to_owned(), port.parse().ok()?);
     let mut flags = flags.split(',');
     let is_myself = flags.clone().any(|flag| flag == "myself");
     if !flags.any(|flag| flag == "master") {
@@ -245,20 +253,14 @@ fn master_of(line: &str) -> Option<Master> {
         words.skip(5).partition(|word| word.starts_with('['));
     let first_slot = slots.first()?.split('-').next()?.parse().ok()?;
     let (id, slots) = (id.to_owned(), slots.join(","));
-    Some(Master { id, first_slot, slots, is_myself, is_moving: !moving.is_empty() })
+    let is_moving = !moving.is_empty();
+    Some(Master { id, host, port, first_slot, slots, is_myself, is_moving })
 }
 
 /// The map of slots as a text that says which node has which.
 fn map_of(masters: &[Master]) -> String {
     let parts = masters.iter().map(|master| format!("{}:{}", master.id, master.slots));
     parts.collect::<Vec<_>>().join(" ")
-}
-
-/// A slot of a node in such a text.
-fn slot_of(map: &str, node: &str) -> Option<u16> {
-    let mut parts = map.split(' ').filter_map(|part| part.split_once(':'));
-    let (_, slots) = parts.find(|(id, _)| *id == node)?;
-    slots.split(['-', ',']).next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -275,8 +277,8 @@ mod tests {
         let map = map_of(&masters);
         assert_eq!(map, "a:0-5460 b:5461-10922,16000");
         assert_eq!((masters[0].is_moving, masters[1].is_moving), (true, false));
-        assert_eq!((slot_of(&map, "a"), slot_of(&map, "b")), (Some(0), Some(5461)));
-        assert_eq!(slot_of(&map, "d"), None);
+        let addresses = masters.iter().map(|master| (master.host.as_str(), master.port));
+        assert_eq!(Vec::from_iter(addresses), [("127.0.0.1", 1), ("127.0.0.1", 2)]);
         assert!(masters_of("").is_empty() && masters_of("junk\n\n x").is_empty());
     }
 

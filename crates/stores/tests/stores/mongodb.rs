@@ -1,5 +1,10 @@
 //! FerretDB, which speaks MongoDB's protocol: the conformance suite, documents that others wrote by
 //! hand, and fields of others that stay. Whatever is not a matter of the server is a unit test.
+//!
+//! FerretDB 1.24 does not compare and write in one step: with MongoDB's own driver for Python and
+//! eight clients that count by `update_one` with the old value in the filter, 96 acknowledged
+//! increments counted 16, and 12 in another run. So conditional writes that compete are not tested
+//! on this protocol.
 
 use bson::{Bson, Document, doc};
 use cinch_integration::MongoDb;
@@ -19,6 +24,7 @@ async fn collection(server: &MongoDb, name: &str) -> Collection<Document> {
 async fn ferretdb_conforms() {
     let server = MongoDb::shared();
     let subject = subject(&server.address("shop.carts?stamp=version&expires=expireAt")).await;
+    let subject = subject.without_one_step();
     check(&subject).await;
     check_faults(&subject, true).await;
 }
@@ -43,7 +49,7 @@ async fn the_published_names_alone_conform() {
         assert_eq!(found.record, packed_form(named.as_ref()));
     }
     assert_eq!(named.scan(None, 10).await.unwrap().keys, [b"1".to_vec(), b"9999999999".to_vec()]);
-    let plain = subject(&server.address("shop.published")).await;
+    let plain = subject(&server.address("shop.published")).await.without_one_step();
     check(&plain).await;
     collection(&server, "plain").await.insert_one(doc! { "user": "a" }).await.unwrap();
     let said = failure(&server.address("shop.plain?key=user"), "").await;

@@ -93,13 +93,13 @@ async fn sqlite_conforms() {
         CREATE TABLE single (id BLOB NOT NULL UNIQUE, value BLOB);
         CREATE TABLE owned (id TEXT PRIMARY KEY, cart TEXT, owner TEXT NOT NULL);
         CREATE TABLE numbers (id INTEGER PRIMARY KEY, cart TEXT);
-        CREATE TABLE \"odd\"\"; name\" (id TEXT PRIMARY KEY, \"a \"\"cart\" BLOB);
+        CREATE TABLE \"odd\"\" name\" (id TEXT PRIMARY KEY, \"a \"\"cart\" BLOB);
         CREATE TABLE pairs (id TEXT, part TEXT, cart TEXT, PRIMARY KEY (id, part));
         CREATE TABLE json (id TEXT PRIMARY KEY, cart JSON)");
     let address = |parameters: &str| format!("sqlite:{}?{parameters}", file.display());
     check_columns_of_others(&subject(&address("table=owned")).await, run).await;
     check_numbers(&address("table=numbers")).await;
-    let odd = subject(&address("table=odd%22%3B%20name&raw=a%20%22cart")).await;
+    let odd = subject(&address("table=odd%22%20name&raw=a%20%22cart")).await;
     put(odd.store.as_ref(), b"k", &Record::single(b"v".to_vec())).await;
     assert!(failure(&address("table=pairs"), "").await.contains("two rows could have one key"));
     assert!(failure(&address("table=json"), "").await.contains("affinity"));
