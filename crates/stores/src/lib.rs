@@ -10,6 +10,7 @@ pub mod address;
 pub mod client;
 #[cfg(feature = "testing")]
 pub mod conformance;
+pub mod control;
 pub mod error;
 #[cfg(feature = "testing")]
 pub mod faults;

@@ -6,6 +6,7 @@
 
 mod backend;
 mod columns;
+mod create;
 mod dialect;
 mod failure;
 mod open;
@@ -25,6 +26,8 @@ use columns::Columns;
 use dialect::{ColumnType, Dialect};
 use failure::{explain, is_duplicate, was_undone};
 use statements::{Guard, Life, Statements};
+
+pub(crate) use create::OWN_TABLE;
 
 /// How often a write is tried again that the database undid, or that met a row which came or went
 /// between an UPDATE and an INSERT. Each round needs another writer at just that moment.
