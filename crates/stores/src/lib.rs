@@ -21,6 +21,7 @@ pub mod memory;
 mod metadata;
 #[cfg(feature = "mongodb")]
 pub mod mongodb;
+pub mod preflight;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(feature = "sql")]

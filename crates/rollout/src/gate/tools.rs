@@ -234,3 +234,6 @@ impl Tools {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
