@@ -2,6 +2,7 @@
 
 usage: mongo.py ADDRESS fill DATABASE COLLECTION   documents {"_id": ..., "cart": line}, a line each
        mongo.py ADDRESS put DATABASE COLLECTION    documents as extended JSON, a line each
+       mongo.py ADDRESS index DATABASE COLLECTION  makes an index of each line, {"field": 1, ...}
        mongo.py ADDRESS state DATABASE COLLECTION  prints a hash of all that is stored
 """
 
@@ -22,6 +23,9 @@ if action == "fill":
         stored.insert_many(documents[start : start + 1000])
 elif action == "put":
     stored.insert_many([json_util.loads(line) for line in sys.stdin])
+elif action == "index":
+    for line in sys.stdin:
+        stored.create_index(list(json_util.loads(line).items()))
 elif action == "state":
     digest = hashlib.sha256()
     for document in stored.find({}, sort=[("_id", 1)]):

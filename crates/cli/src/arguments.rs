@@ -7,13 +7,16 @@ use cinch_evaluate::dictionaries::ENTITIES_MIN;
 use cinch_sample::{RECORDS_PER_SECOND, SAMPLE_COUNT, SCAN_LIMIT};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::rollout::arguments::RolloutArguments;
+
 const ABOUT: &str = "Measure which encoding and codec fit your payloads, and pack them so.";
 
 const AFTER_HELP: &str = "\
 Exit status:
   0  done                     2  wrong arguments
   1  failed                   3  done, but input was skipped or did not come back, the run was cut
-                                 short, or a dictionary was not worth writing";
+                                 short, a dictionary was not worth writing, or a rollout did not
+                                 go on";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -87,6 +90,8 @@ Examples:
   cinch inspect cart.json.cinch
   cinch inspect --contents carts.cinchdict")]
     Inspect(InspectArguments),
+    /// Move a fleet to packed payloads step by step, and back: announcements, steps, stop rules.
+    Rollout(RolloutArguments),
     /// Try candidates for an evaluation, told by its pipes.
     #[command(hide = true)]
     MeasureWorker,

@@ -20,7 +20,12 @@ use cinch_evaluate::corpus::{CorpusError, FieldPathError};
 use cinch_evaluate::link::LinkError;
 use cinch_evaluate::training::TrainingError;
 use cinch_learn::deny::PatternError;
+use cinch_rollout::settings::ConfigurationError;
 use cinch_sample::SampleError;
+use cinch_stores::StoreError;
+use cinch_stores::control::controller::ControllerError;
+use cinch_stores::control::limits::LimitError;
+use cinch_stores::control::{ControlError, StartError};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -131,6 +136,24 @@ pub enum Failure {
     /// A path to a member was written wrongly.
     #[error(transparent)]
     Field(#[from] FieldPathError),
+    /// The configuration of a service can't be used.
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
+    /// The control plane can't be read or written.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// A rollout can't be moved.
+    #[error(transparent)]
+    Controller(#[from] ControllerError),
+    /// A bound of a rollout was written wrongly.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// A process could not join its fleet.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A store could not be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// What to do about an envelope that can't be unpacked.
@@ -162,6 +185,7 @@ impl Failure {
             | Failure::Behind(_)
             | Failure::Field(_)
             | Failure::Deny(_)
+            | Failure::Limit(_)
             | Failure::Training(TrainingError::NoDictionary { .. })
             | Failure::Sample(SampleError::BadAddress { .. }) => 2,
             Failure::Interrupted | Failure::Training(TrainingError::Interrupted) => 130,

@@ -1,7 +1,8 @@
 //! The `cinch` binary: one subcommand a file, no logic of its own.
 //!
 //! Exit status: 0 for success, 1 for an error, 2 for wrong arguments, 3 when the work was done but
-//! some input was skipped or did not come back or nothing was worth writing, 130 when it was
+//! some input was skipped or did not come back or nothing was worth writing, or a rollout did not go
+//! on, 130 when it was
 //! interrupted and there is no result.
 
 mod arguments;
@@ -20,12 +21,14 @@ mod progress;
 mod published;
 mod records;
 mod report;
+mod rollout;
 mod sample;
 mod sources;
 mod train;
 mod unpack;
 
 use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -38,9 +41,17 @@ use failure::Failure;
 enum Done {
     /// All of it was done.
     Whole,
-    /// Some input was skipped or did not come back, or nothing was worth writing; what and why was
-    /// printed.
+    /// Some input was skipped or did not come back, nothing was worth writing, or a rollout did not
+    /// go on; what and why was printed.
     Partly,
+}
+
+/// The environment's variables; those that are no text are none of ours.
+fn variables() -> Vec<(String, String)> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    env::vars_os().filter_map(text).collect()
 }
 
 fn main() -> ExitCode {
@@ -56,6 +67,7 @@ fn main() -> ExitCode {
         Command::Pack(arguments) => pack::run(&arguments),
         Command::Unpack(arguments) => unpack::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Rollout(arguments) => rollout::run(&arguments, variables()),
         Command::MeasureWorker => evaluate::serve(),
         Command::Generate(arguments) => generate::run(&arguments),
     };

@@ -37,6 +37,8 @@ struct Parts {
     gates: BTreeMap<String, Arc<Gate>>,
     counters: BTreeMap<String, Arc<NamespaceMetrics>>,
     metrics: Arc<Metrics>,
+    /// Whether a namespace of which no state is known is taken to be as its configuration says.
+    takes_word: bool,
 }
 
 /// One state of affairs.
@@ -109,6 +111,7 @@ impl Live {
             gates: BTreeMap::new(),
             counters: BTreeMap::new(),
             metrics: Arc::clone(&metrics),
+            takes_word: true,
         };
         parts.take_configuration(configuration);
         let snapshot = ArcSwap::from_pointee(parts.snapshot());
@@ -144,6 +147,12 @@ impl Live {
     /// How many configurations were refused.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Takes nothing for granted from here on: a namespace whose durable state is not known writes
+    /// raw copies only, also one that a later configuration adds.
+    pub fn require_states(&self) {
+        self.change(|parts| parts.takes_word = false);
     }
 
     /// Takes what the fleet announces now.
@@ -271,7 +280,10 @@ impl Parts {
         let state = match self.states.get(&namespace.name) {
             Some(state) => state,
             None => {
-                assumed = NamespaceState::assumed_of(namespace);
+                assumed = match self.takes_word {
+                    true => NamespaceState::assumed_of(namespace),
+                    false => NamespaceState::default(),
+                };
                 &assumed
             }
         };

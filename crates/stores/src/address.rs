@@ -119,7 +119,7 @@ fn open_memory(mut address: Address) -> Result<Box<dyn Store>, StoreError> {
     Ok(Box::new(MemoryStore::new(slots)))
 }
 
-fn without_client(scheme: &str) -> String {
+pub(crate) fn without_client(scheme: &str) -> String {
     let kind = KINDS.iter().find(|kind| kind.schemes.contains(&scheme));
     match kind.and_then(|kind| kind.feature) {
         Some(feature) => {
@@ -228,7 +228,7 @@ impl Address {
     }
 
     /// An error without what is secret in the address: clients quote what they were given.
-    fn scrub(&self, error: StoreError) -> StoreError {
+    pub(crate) fn scrub(&self, error: StoreError) -> StoreError {
         let hide = |mut text: String| {
             for secret in &self.secrets {
                 text = text.replace(secret, "***");

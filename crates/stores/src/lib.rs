@@ -10,6 +10,7 @@ pub mod address;
 pub mod client;
 #[cfg(feature = "testing")]
 pub mod conformance;
+pub mod control;
 pub mod error;
 #[cfg(feature = "testing")]
 pub mod faults;
@@ -20,6 +21,7 @@ pub mod memory;
 mod metadata;
 #[cfg(feature = "mongodb")]
 pub mod mongodb;
+pub mod preflight;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(feature = "sql")]

@@ -7,6 +7,7 @@
 
 mod document;
 mod failure;
+mod inside;
 mod names;
 
 use async_trait::async_trait;
@@ -21,6 +22,7 @@ use crate::error::StoreError;
 use crate::store::{Condition, Expiry, Found, Page, PutOutcome, Shape, Slots, Store};
 use document::{key_bytes, key_value, state_filter};
 use failure::{explain, is_duplicate, is_missing};
+pub(crate) use inside::look_inside;
 pub use names::{KeyForm, MongoNames, RawForm};
 
 /// What the server's administrator sees us as.

@@ -7,6 +7,7 @@
 
 mod connection;
 mod failure;
+mod inside;
 mod scan;
 
 use async_trait::async_trait;
@@ -18,6 +19,7 @@ use crate::error::StoreError;
 use crate::store::{Condition, Expiry, Found, Page, PutOutcome, Shape, Slots, Store, Version};
 use connection::Link;
 use failure::explain;
+pub(crate) use inside::look_inside;
 
 /// Writes where the value is exactly the one that was read. KEYS: the key. ARGV: the old value,
 /// the new one, and the options of SET. A missing key is `false`, which equals no string.

@@ -6,8 +6,10 @@
 
 mod backend;
 mod columns;
+mod create;
 mod dialect;
 mod failure;
+mod inside;
 mod open;
 mod statements;
 
@@ -25,6 +27,9 @@ use columns::Columns;
 use dialect::{ColumnType, Dialect};
 use failure::{explain, is_duplicate, was_undone};
 use statements::{Guard, Life, Statements};
+
+pub(crate) use create::OWN_TABLE;
+pub(crate) use inside::look_inside;
 
 /// How often a write is tried again that the database undid, or that met a row which came or went
 /// between an UPDATE and an INSERT. Each round needs another writer at just that moment.

@@ -235,3 +235,6 @@ impl Tools {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -112,7 +112,7 @@ impl Columns {
 }
 
 /// Reads a row of three texts.
-trait MapText {
+pub(super) trait MapText {
     fn map_text(self) -> [String; 3];
 }
 

@@ -50,6 +50,18 @@ const SQLITE: [&str; 1] = ["mode"];
 const MYSQL_STRICT: &str = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')";
 
 impl SqlOptions {
+    /// The options of an address, in which only what is the client's is left, and its dialect.
+    pub(super) fn of(address: &mut Address) -> Result<(SqlOptions, Dialect), StoreError> {
+        let options = SqlOptions::take(address)?;
+        let (dialect, clients): (_, &[&str]) = match address.scheme() {
+            "postgres" | "postgresql" => (Dialect::Postgres, &POSTGRES),
+            "mysql" | "mariadb" => (Dialect::MySql, &MYSQL),
+            _ => (Dialect::Sqlite, &SQLITE),
+        };
+        address.only_known(&OURS, clients)?;
+        Ok((options, dialect))
+    }
+
     /// Takes the options out of an address. A `compressed` column without a `metadata` one has
     /// its metadata in a column of that name.
     fn take(address: &mut Address) -> Result<SqlOptions, StoreError> {
@@ -78,13 +90,7 @@ impl SqlStore {
     /// [`StoreError::Address`] where the address is wrong or the table is not as it says;
     /// [`StoreError::Unreachable`] and [`StoreError::Refused`] from the server.
     pub async fn open(mut address: Address) -> Result<SqlStore, StoreError> {
-        let options = SqlOptions::take(&mut address)?;
-        let (dialect, clients): (_, &[&str]) = match address.scheme() {
-            "postgres" | "postgresql" => (Dialect::Postgres, &POSTGRES),
-            "mysql" | "mariadb" => (Dialect::MySql, &MYSQL),
-            _ => (Dialect::Sqlite, &SQLITE),
-        };
-        address.only_known(&OURS, clients)?;
+        let (options, dialect) = SqlOptions::of(&mut address)?;
         let name = format!("{}?table={}", address.shown(), options.table);
         let backend = connect(&mut address, dialect, &options)
             .await
@@ -95,7 +101,7 @@ impl SqlStore {
     }
 }
 
-async fn connect(
+pub(super) async fn connect(
     address: &mut Address,
     dialect: Dialect,
     options: &SqlOptions,
