@@ -1,4 +1,5 @@
-//! Conditions under many tasks at once: the store decides, and every decision counts once.
+//! Conditions under many tasks at once: the store decides, and every decision counts once. Half of
+//! the tasks use connections of their own, as another process would.
 
 use cinch_rollout::{Record, Stamp};
 use tokio::task::JoinSet;

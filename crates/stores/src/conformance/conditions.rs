@@ -1,4 +1,5 @@
-//! Conditions: a write that may not happen changes nothing, and one that may happens once.
+//! Conditions: a write that may not happen changes nothing, and one that may happens once. The old
+//! state is compared byte for byte, in every field of a record.
 
 use cinch_rollout::{Record, Stamp};
 

@@ -1,4 +1,5 @@
-//! Records come back byte for byte, and a write replaces a record as a whole in one step.
+//! Records come back byte for byte, and a write replaces a record as a whole in one step: a reader
+//! never sees a part of it, nor what an earlier one left behind.
 
 use cinch_rollout::{Metadata, PackedField, Record, Stamp};
 

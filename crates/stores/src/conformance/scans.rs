@@ -8,8 +8,8 @@ use crate::error::StoreError;
 use crate::store::{Condition, Expiry, Store};
 
 /// How many keys stay, and how many come and go.
-const STABLE: usize = 300;
-const FLEETING: usize = 300;
+const STABLE: usize = 120;
+const FLEETING: usize = 120;
 /// A page that needs many.
 const PAGE_KEYS: usize = 7;
 

@@ -1,4 +1,5 @@
-//! The connection to the brokers, and what their errors mean.
+//! The connection to the brokers, and what their errors mean. The client tries again without an
+//! end, so that every call has a deadline.
 
 use std::sync::Arc;
 use std::time::Duration;

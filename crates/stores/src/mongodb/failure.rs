@@ -1,4 +1,5 @@
-//! What the driver's errors mean, and what to do about them.
+//! What the driver's errors mean, and what to do about them. Whether a write may be tried again is
+//! the caller's business; here it is only told apart.
 
 use mongodb::error::{Error, ErrorKind, WriteFailure};
 

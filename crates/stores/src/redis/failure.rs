@@ -1,4 +1,5 @@
-//! What the client's errors mean, and what to do about them.
+//! What the client's errors mean, and what to do about them: which rights are missing, that this is
+//! a node of a cluster, or that nobody answered.
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 

@@ -1,4 +1,5 @@
-//! The store in memory, whose clock the tests move, and what the store that fails on purpose does.
+//! The store in memory, which the suite finds as strict as the servers, and what the store that
+//! fails on purpose does to a backfill.
 
 use std::sync::Arc;
 
