@@ -1,5 +1,5 @@
-//! `cinch rollout preflight` on real stores: what reads inside the raw field is found, what does not
-//! is left alone, and nothing is changed.
+//! `cinch rollout preflight` on real stores: what reads inside the raw field is found, what does
+//! not is left alone, and nothing is changed.
 
 use cinch_integration::{Folder, MariaDb, MongoDb, Postgres, Ran, Redis, cinch, python};
 use serde_json::Value;
@@ -50,13 +50,7 @@ fn sqlite_tells_indexes_views_triggers_and_checks() {
     let before = folder.read("shop.db");
     preflight(&format!("sqlite:{file}?table=carts&raw=cart")).finds(
         3,
-        &[
-            "! column cart",
-            "! index by_user",
-            "! table carts",
-            "! trigger audit",
-            "! view totals",
-        ],
+        &["! column cart", "! index by_user", "! table carts", "! trigger audit", "! view totals"],
     );
     preflight(&format!("sqlite:{file}?table=plain&raw=cart")).finds(0, &[]);
     assert!(folder.read("shop.db") == before, "the file was changed");

@@ -1,8 +1,8 @@
 //! `cinch rollout` with real processes: the whole published walk forward and back over SQLite and
 //! PostgreSQL as control stores, what freezes it, what halts it, and who wins a race for a step.
 //!
-//! A process of the fleet is `cinch rollout member`, which joins as an application would and is told
-//! by lines what to put and get.
+//! A process of the fleet is `cinch rollout member`, which joins as an application would and is
+//! told by lines what to put and get.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ChildStdout, Stdio};
@@ -184,7 +184,10 @@ fn walk(service: &Service) {
     exchange(&mut fleet, &mut next);
     for (step, first, others) in WALK {
         let moved = service.advance(&["--first", "host-2"]);
-        assert_eq!((moved["outcome"].as_str(), moved["step"].as_str()), (Some("changed"), Some(step)));
+        assert_eq!(
+            (moved["outcome"].as_str(), moved["step"].as_str()),
+            (Some("changed"), Some(step))
+        );
         // While some have followed and others have not, everything is read.
         exchange(&mut fleet, &mut next);
         fleet[1].until_it_does(first);
@@ -247,7 +250,11 @@ fn a_missing_process_freezes_the_rollout_and_going_back_is_free() {
         assert!(Instant::now() < until, "{}", held.text());
     }
     let status = service.rollout("status").run().code(0);
-    assert!(status.text().contains("host-3 is expected and does not announce"), "{}", status.text());
+    assert!(
+        status.text().contains("host-3 is expected and does not announce"),
+        "{}",
+        status.text()
+    );
     // The others write nothing packed while nobody knows what it does.
     fleet[0].until_it_does("NO_COMPRESS/NO_COMPRESS");
     service.rollout("back").run().code(0);
@@ -262,7 +269,10 @@ fn a_step_bakes_and_a_stale_epoch_holds_it() {
     assert_eq!(began["outcome"], "began");
     let fleet = service.fleet();
     let held = service.rollout("advance").and(["--json"]).run().code(3).json();
-    assert_eq!((held["outcome"].as_str(), reasons(&held)), (Some("held"), vec!["baking".to_owned()]));
+    assert_eq!(
+        (held["outcome"].as_str(), reasons(&held)),
+        (Some("held"), vec!["baking".to_owned()])
+    );
     service.advance(&[]);
     // The step has just begun; no process can have announced it, unless a whole renewal passed.
     let again = service.rollout("advance").and(["--bake", "0s", "--json"]).run();
@@ -307,6 +317,45 @@ fn a_mismatch_halts_and_only_an_operator_lets_it_go_on() {
 }
 
 #[test]
+fn a_slower_p99_halts_and_says_by_how_much() {
+    let service = Service::new();
+    let mut fleet = service.fleet();
+    for member in &mut fleet {
+        member.ask("slow 10000");
+    }
+    let until = Instant::now() + PATIENCE;
+    let is_told = |status: &Value| {
+        let processes = status["processes"].as_array().unwrap();
+        processes.iter().all(|process| process["since_step"]["read_p99_us"] == 10_000)
+    };
+    while !is_told(&service.status()) {
+        assert!(Instant::now() < until, "nobody told its p99");
+    }
+    service.advance(&[]);
+    fleet[2].ask("slow 15001");
+    let watch = ["--every", "100ms", "--for", "60s", "--limit", "write_p99=1000", "--json"];
+    let halted = service.rollout("watch").and(watch).run().code(3);
+    for words in ["host-3", "reads is 15001 us, 10000 us in the step before", "50 %"] {
+        assert!(halted.text().contains(words), "{words} in {}", halted.text());
+    }
+}
+
+#[test]
+fn replicas_that_lag_hold_a_step_by_the_word_of_a_command() {
+    let service = Service::new();
+    let _fleet = service.fleet();
+    for (command, name) in [("echo 12.5", "lag"), ("echo no replica >&2; exit 1", "lag_unknown")] {
+        let more = ["--bake", "0s", "--json", "--lag-command", command];
+        let held = service.rollout("advance").and(more).run().code(3).json();
+        // The first command begins the rollout, which the fleet has to see.
+        let names: Vec<String> =
+            reasons(&held).into_iter().filter(|name| name != "behind").collect();
+        assert_eq!(names, [name]);
+    }
+    service.advance(&["--lag-command", "echo 0.2"]);
+}
+
+#[test]
 fn a_watch_walks_by_itself_to_the_last_step() {
     let service = Service::new();
     let _fleet = service.fleet();
@@ -340,12 +389,18 @@ fn a_share_of_keys_goes_before_the_others() {
     let service = Service::new();
     let mut fleet = service.fleet();
     let moved = service.advance(&["--percent", "30"]);
-    assert_eq!((moved["step"].as_str(), moved["percent"].as_u64()), (Some("first-write"), Some(30)));
+    assert_eq!(
+        (moved["step"].as_str(), moved["percent"].as_u64()),
+        (Some("first-write"), Some(30))
+    );
     let held = service.rollout("advance").and(["--percent", "20", "--bake", "0s"]).run().code(3);
     assert!(held.text().contains("can only grow"), "{}", held.text());
     assert_eq!(service.advance(&["--percent", "60"])["percent"], 60);
     let whole = service.advance(&[]);
-    assert_eq!((whole["step"].as_str(), whole["percent"].as_u64()), (Some("first-write"), Some(100)));
+    assert_eq!(
+        (whole["step"].as_str(), whole["percent"].as_u64()),
+        (Some("first-write"), Some(100))
+    );
     fleet[0].until_it_does("DUAL/NO_COMPRESS");
 }
 

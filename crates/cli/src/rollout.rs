@@ -23,7 +23,8 @@ use cinch_stores::control::decision::{Lag, Request, is_managed};
 use crate::Done;
 use crate::failure::Failure;
 use arguments::{
-    AdvanceArguments, BackArguments, PlaceArguments, RequestArguments, RolloutArguments, RolloutCommand,
+    AdvanceArguments, BackArguments, PlaceArguments, RequestArguments, RolloutArguments,
+    RolloutCommand,
 };
 
 /// The variables of the process, of which a configuration looks at `CINCH_*`.
@@ -123,8 +124,8 @@ async fn controller(
     }
     if configuration.fleet.is_empty() {
         eprintln!(
-            "cinch: the configuration declares no fleet (expected under [fleet]), so that a process \
-             that is absent can't be noticed"
+            "cinch: the configuration declares no fleet (expected under [fleet]): nobody notices a \
+             process that is absent"
         );
     }
     let mut controller = Controller::new(control, Arc::new(configuration));
@@ -162,7 +163,8 @@ fn managed_names(
         if !configuration.namespaces.contains_key(name) {
             let known: Vec<&str> = configuration.namespaces.keys().map(String::as_str).collect();
             let known = known.join(", ");
-            let why = format!("there is no namespace {name} in the configuration; there is {known}");
+            let why =
+                format!("there is no namespace {name} in the configuration; there is {known}");
             return Err(Failure::Argument(why));
         }
         return Ok(vec![name.to_owned()]);

@@ -2,8 +2,8 @@
 //! in any [`Store`].
 //!
 //! Four kinds of document live under keys of their own, each JSON in the raw field: the state of a
-//! namespace, the announcement of a process, the list of processes, and what was counted when a step
-//! began. Nothing here expires by itself: a store that evicts is no place for them.
+//! namespace, the announcement of a process, the list of processes, and what was counted when a
+//! step began. Nothing here expires by itself: a store that evicts is no place for them.
 //! `spec/rollout.md` has the documents, the rules and the races.
 
 use std::sync::Arc;
@@ -203,7 +203,9 @@ impl Control {
         let Some(found) = self.store.get(key.as_bytes()).await? else { return Ok(None) };
         match found.record.raw {
             Some(bytes) if bytes.len() <= limit => Ok(Some((bytes, found.version))),
-            Some(bytes) => Err(self.damaged(key, format!("{} bytes, at most {limit}", bytes.len()))),
+            Some(bytes) => {
+                Err(self.damaged(key, format!("{} bytes, at most {limit}", bytes.len())))
+            }
             None => Err(self.damaged(key, "its value is null".to_owned())),
         }
     }
@@ -250,7 +252,9 @@ fn key(start: &str, what: &'static str, name: &str) -> Result<String, ControlErr
     let is_name = (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.contains(char::is_control);
     match is_name {
         true => Ok(format!("{start}{name}")),
-        false => Err(ControlError::Name { what, name: name.chars().take(NAME_BYTES_MAX).collect() }),
+        false => {
+            Err(ControlError::Name { what, name: name.chars().take(NAME_BYTES_MAX).collect() })
+        }
     }
 }
 

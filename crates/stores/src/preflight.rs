@@ -1,4 +1,4 @@
-//! What reads inside the raw field of a store, found in its catalogs before anything is switched on.
+//! What reads inside the raw field of a store, found in its catalogs before packing is switched on.
 //!
 //! An index on a member, a view, a trigger, a validator or a script goes on silently when the raw
 //! field becomes null or an envelope: it just finds nothing. What a catalog can't show (queries in
@@ -85,9 +85,7 @@ pub async fn preflight(text: &str) -> Result<Report, StoreError> {
         scheme => Err(address.bad(&without_client(scheme))),
     };
     let mut report = looked.map_err(|error| address.scrub(error))?;
-    report.found.sort_by(|a, b| {
-        (a.effect, &a.kind, &a.name).cmp(&(b.effect, &b.kind, &b.name))
-    });
+    report.found.sort_by(|a, b| (a.effect, &a.kind, &a.name).cmp(&(b.effect, &b.kind, &b.name)));
     Ok(report)
 }
 

@@ -73,8 +73,18 @@ fn as_text(survey: &Survey, reasons: &[Reason]) -> String {
         text.push_str(&format!("\n  values may be {}", stored.join(", ")));
     }
     let header = [
-        "process", "release", "renewed", "epoch", "does", "writes", "reads", "mismatches",
-        "undecodable", "not packed", "read p99", "write p99",
+        "process",
+        "release",
+        "renewed",
+        "epoch",
+        "does",
+        "writes",
+        "reads",
+        "mismatches",
+        "undecodable",
+        "not packed",
+        "read p99",
+        "write p99",
     ];
     let mut table = table(&header);
     for (process, practice) in situation.practices() {

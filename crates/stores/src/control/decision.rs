@@ -1,8 +1,8 @@
 //! Whether a rollout may go on, as a pure function of what is known at one moment.
 //!
-//! Three answers: the next change, the reasons to wait, or the reasons to stop. Waiting is the answer
-//! to everything that is not known: a process that is silent, one that has not followed yet, a step
-//! that has not baked. Stopping is the answer to what is known to be wrong.
+//! Three answers: the next change, the reasons to wait, or the reasons to stop. Waiting is the
+//! answer to everything that is not known: a process that is silent, one that has not followed yet,
+//! a step that has not baked. Stopping is the answer to what is known to be wrong.
 
 use std::fmt;
 use std::time::Duration;
@@ -228,7 +228,9 @@ impl fmt::Display for Reason {
             Reason::Differs { process, does, should } => {
                 write!(f, "{process} does {does}, the step says {should}")
             }
-            Reason::Baking { left_ms } => write!(f, "the step bakes for another {}", time(*left_ms)),
+            Reason::Baking { left_ms } => {
+                write!(f, "the step bakes for another {}", time(*left_ms))
+            }
             Reason::Against(step, obstacle) => {
                 write!(f, "against {}: {obstacle}", step.row().name)
             }
@@ -303,7 +305,13 @@ impl Situation<'_> {
                 let is_noise = p99_us.saturating_sub(before_us) <= P99_NOISE_US;
                 if before_us > 0 && p99_us > most && !is_noise {
                     let process = process.process.clone();
-                    reasons.push(Reason::Slower { process, what, p99_us, before_us, limit_percent });
+                    reasons.push(Reason::Slower {
+                        process,
+                        what,
+                        p99_us,
+                        before_us,
+                        limit_percent,
+                    });
                 }
             }
         }
@@ -364,7 +372,8 @@ impl Situation<'_> {
             100.. => progress.step,
             _ => progress.step.back().unwrap_or(progress.step),
         };
-        let (does, should) = less(practice, step.row(), progress.first.iter().any(|p| p == process))?;
+        let (does, should) =
+            less(practice, step.row(), progress.first.iter().any(|p| p == process))?;
         Some(Reason::Differs { process: process.to_owned(), does, should })
     }
 
@@ -463,7 +472,12 @@ impl Situation<'_> {
 impl Change {
     /// The state in which the change holds: what may be stored from then on is written down in the
     /// same compare-and-set as the step that allows it.
-    pub fn apply(&self, namespace: &Namespace, state: &NamespaceState, now_ms: u64) -> NamespaceState {
+    pub fn apply(
+        &self,
+        namespace: &Namespace,
+        state: &NamespaceState,
+        now_ms: u64,
+    ) -> NamespaceState {
         let needs = Needs::of(self.step, namespace.slots());
         state.next(|next| {
             if needs.decoders {

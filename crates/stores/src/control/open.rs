@@ -21,8 +21,8 @@ impl Control {
             let why = "memory: is no control store: no other process sees it";
             return Err(StoreError::Address(why.to_owned()).into());
         }
-        let is_sql = ["postgres", "postgresql", "mysql", "mariadb", "sqlite"]
-            .contains(&address.scheme());
+        let is_sql =
+            ["postgres", "postgresql", "mysql", "mariadb", "sqlite"].contains(&address.scheme());
         let store = match is_sql && !names_table(text) {
             true => open_own(text, address, creates).await?,
             false => open(text).await?,
@@ -59,7 +59,7 @@ async fn open_own(
             Err(StoreError::Unreachable { store, message })
         }
         Err(error) => Err(StoreError::Address(format!(
-            "{error} (the first `cinch rollout advance`, or a process of the fleet, makes the table)"
+            "{error} (the first `cinch rollout advance`, or any process of the fleet, makes it)"
         ))),
     }
 }

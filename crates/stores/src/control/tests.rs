@@ -1,5 +1,5 @@
-//! The control plane over a store in memory: who is first, who is seen, and what a process does when
-//! the store is gone. Time is simulated.
+//! The control plane over a store in memory: who is first, who is seen, and what a process does
+//! when the store is gone. Time is simulated.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -336,10 +336,8 @@ async fn of_two_operators_one_wins() {
     settle().await;
     let (one, other) = (site.controller(MANAGED), site.controller(MANAGED));
     let request = Request::default();
-    let outcomes = tokio::join!(
-        one.advance("carts", &request, None),
-        other.advance("carts", &request, None)
-    );
+    let outcomes =
+        tokio::join!(one.advance("carts", &request, None), other.advance("carts", &request, None));
     let outcomes = [outcomes.0.unwrap(), outcomes.1.unwrap()];
     let won = outcomes.iter().filter(|found| matches!(found, Outcome::Changed { .. })).count();
     assert_eq!(won, 1, "{outcomes:?}");

@@ -4,8 +4,8 @@
 use bson::{Bson, Document, doc};
 use futures_util::TryStreamExt;
 
-use super::failure::explain;
 use super::MongoStore;
+use super::failure::explain;
 use crate::address::Address;
 use crate::error::{StoreError, in_one_line};
 use crate::preflight::{Effect, Found, OBJECTS_MAX, Report, WITH_TWO_SLOTS, short};
@@ -18,15 +18,14 @@ pub(crate) async fn look_inside(address: Address) -> Result<Report, StoreError> 
     let store = MongoStore::open(address).await?;
     let mut found = Vec::new();
     let mut unseen = Vec::new();
-    let mut hear = |what: &str, error: mongodb::error::Error| {
-        match explain(&store.name, b"", &error) {
+    let mut hear =
+        |what: &str, error: mongodb::error::Error| match explain(&store.name, b"", &error) {
             StoreError::Refused { .. } => {
                 unseen.push(format!("{what}: {}", in_one_line(&error)));
                 Ok(())
             }
             other => Err(other),
-        }
-    };
+        };
     match indexes(&store).await {
         Ok(more) => found.extend(more),
         Err(error) => hear("indexes", error)?,
@@ -53,9 +52,9 @@ async fn indexes(store: &MongoStore) -> Result<Vec<Found>, mongodb::error::Error
         let names_it = index.keys.keys().any(|key| is_below(key, raw))
             || partial.as_ref().is_some_and(|filter| names(filter, raw));
         // A text index keeps its fields as weights.
-        let weights = options.weights.is_some_and(|weights| {
-            weights.keys().any(|key| is_below(key, raw) || key == "$**")
-        });
+        let weights = options
+            .weights
+            .is_some_and(|weights| weights.keys().any(|key| is_below(key, raw) || key == "$**"));
         if names_it || weights || reads_all {
             let name = options.name.unwrap_or_else(|| short(&keys.to_string()));
             let why = format!("it reads {raw}: {}", short(&keys.to_string()));
@@ -135,7 +134,9 @@ mod tests {
     fn a_field_is_named_by_its_key_by_a_path_and_as_required() {
         let named = |document: Document| names(&Bson::Document(document), "cart");
         assert!(named(doc! { "$jsonSchema": { "required": ["user", "cart"] } }));
-        assert!(named(doc! { "$jsonSchema": { "properties": { "cart": { "bsonType": "string" } } } }));
+        assert!(named(
+            doc! { "$jsonSchema": { "properties": { "cart": { "bsonType": "string" } } } }
+        ));
         assert!(named(doc! { "$project": { "total": "$cart.total" } }));
         assert!(!named(doc! { "$project": { "cartId": "$cartId" } }));
     }

@@ -14,8 +14,22 @@ use crate::preflight::{Effect, Found, OBJECTS_MAX, Report, WITH_ONE_SLOT};
 
 /// Commands that read or change a part of a string, by the length or bits of what is stored.
 const INSIDE: [&str; 16] = [
-    "append", "bitcount", "bitfield", "bitfield_ro", "bitop", "bitpos", "decrbyfloat", "digest",
-    "getbit", "getrange", "incrbyfloat", "lcs", "setbit", "setrange", "strlen", "substr",
+    "append",
+    "bitcount",
+    "bitfield",
+    "bitfield_ro",
+    "bitop",
+    "bitpos",
+    "decrbyfloat",
+    "digest",
+    "getbit",
+    "getrange",
+    "incrbyfloat",
+    "lcs",
+    "setbit",
+    "setrange",
+    "strlen",
+    "substr",
 ];
 
 /// Commands that run what somebody else wrote.

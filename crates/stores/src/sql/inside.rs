@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
+use super::SqlOptions;
 use super::backend::{Argument, Backend, Kind};
 use super::columns::MapText;
 use super::dialect::Dialect;
 use super::failure::explain;
 use super::open::connect;
-use super::SqlOptions;
 use crate::address::Address;
 use crate::error::{StoreError, in_one_line};
 use crate::preflight::{Effect, Found, OBJECTS_MAX, Report, WITH_TWO_SLOTS, mentions, short};
@@ -27,8 +27,7 @@ pub(crate) async fn look_inside(mut address: Address) -> Result<Report, StoreErr
     let (options, dialect) = SqlOptions::of(&mut address)?;
     let store = format!("{}?table={}", address.shown(), options.table);
     let failed = |error: &sqlx::Error| explain(&store, b"", error);
-    let backend =
-        connect(&mut address, dialect, &options).await.map_err(|error| failed(&error))?;
+    let backend = connect(&mut address, dialect, &options).await.map_err(|error| failed(&error))?;
     let look = Look { backend: backend.as_ref(), dialect, options: &options };
     let catalogs: &[Catalog] = match dialect {
         Dialect::Postgres => POSTGRES,
@@ -114,10 +113,9 @@ fn judge(catalog: &Catalog, row: [String; 3], options: &SqlOptions) -> Option<Fo
             }
             _ => None,
         },
-        "publication" => found(
-            Effect::Look,
-            "subscribers get rows whose raw column is null".to_owned(),
-        ),
+        "publication" => {
+            found(Effect::Look, "subscribers get rows whose raw column is null".to_owned())
+        }
         "table" => {
             let parts = expressions(&definition);
             let part = parts.into_iter().find(|part| mentions(part, raw))?;

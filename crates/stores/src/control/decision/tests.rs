@@ -133,10 +133,7 @@ fn unfinished() -> Vec<World> {
 #[test]
 fn the_walk_is_the_published_one() {
     for (settings, walk) in [
-        (
-            "",
-            &["first-write", "all-write", "verify", "first-read", "all-read", "packed-only"][..],
-        ),
+        ("", &["first-write", "all-write", "verify", "first-read", "all-read", "packed-only"][..]),
         ("slots = \"one\"\n", &["first-write", "all-write", "first-read", "all-read"]),
     ] {
         let mut world = World::new(settings);
