@@ -1,5 +1,5 @@
-//! `cinch rollout preflight` on real stores: what reads inside the raw field is found, what does not
-//! is left alone, and nothing is changed.
+//! `cinch rollout preflight` on real stores: what reads inside the raw field is found, what does
+//! not is left alone, and nothing is changed.
 
 use cinch_integration::{Folder, MariaDb, MongoDb, Postgres, Ran, Redis, cinch, python};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! `cinch rollout` with real processes: the whole published walk forward and back over SQLite and
 //! PostgreSQL as control stores, what freezes it, what halts it, and who wins a race for a step.
 //!
-//! A process of the fleet is `cinch rollout member`, which joins as an application would and is told
-//! by lines what to put and get.
+//! A process of the fleet is `cinch rollout member`, which joins as an application would and is
+//! told by lines what to put and get.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ChildStdout, Stdio};
@@ -314,6 +314,45 @@ fn a_mismatch_halts_and_only_an_operator_lets_it_go_on() {
     service.rollout("advance").and(["--resume"]).run().code(0);
     // What was counted before is the baseline of the step that begins anew.
     assert_eq!(service.advance(&[])["step"], "verify");
+}
+
+#[test]
+fn a_slower_p99_halts_and_says_by_how_much() {
+    let service = Service::new();
+    let mut fleet = service.fleet();
+    for member in &mut fleet {
+        member.ask("slow 10000");
+    }
+    let until = Instant::now() + PATIENCE;
+    let is_told = |status: &Value| {
+        let processes = status["processes"].as_array().unwrap();
+        processes.iter().all(|process| process["since_step"]["read_p99_us"] == 10_000)
+    };
+    while !is_told(&service.status()) {
+        assert!(Instant::now() < until, "nobody told its p99");
+    }
+    service.advance(&[]);
+    fleet[2].ask("slow 15001");
+    let watch = ["--every", "100ms", "--for", "60s", "--limit", "write_p99=1000", "--json"];
+    let halted = service.rollout("watch").and(watch).run().code(3);
+    for words in ["host-3", "reads is 15001 us, 10000 us in the step before", "50 %"] {
+        assert!(halted.text().contains(words), "{words} in {}", halted.text());
+    }
+}
+
+#[test]
+fn replicas_that_lag_hold_a_step_by_the_word_of_a_command() {
+    let service = Service::new();
+    let _fleet = service.fleet();
+    for (command, name) in [("echo 12.5", "lag"), ("echo no replica >&2; exit 1", "lag_unknown")] {
+        let more = ["--bake", "0s", "--json", "--lag-command", command];
+        let held = service.rollout("advance").and(more).run().code(3).json();
+        // The first command begins the rollout, which the fleet has to see.
+        let names: Vec<String> =
+            reasons(&held).into_iter().filter(|name| name != "behind").collect();
+        assert_eq!(names, [name]);
+    }
+    service.advance(&["--lag-command", "echo 0.2"]);
 }
 
 #[test]

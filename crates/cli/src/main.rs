@@ -1,7 +1,7 @@
 //! The `cinch` binary: one subcommand a file, no logic of its own.
 //!
 //! Exit status: 0 for success, 1 for an error, 2 for wrong arguments, 3 when the work was done but
-//! some input was skipped or did not come back or nothing was worth writing, or a rollout did not go
+//! some input was skipped or did not come back, nothing was worth writing or a rollout did not go
 //! on, 130 when it was
 //! interrupted and there is no result.
 

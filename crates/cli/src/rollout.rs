@@ -124,8 +124,8 @@ async fn controller(
     }
     if configuration.fleet.is_empty() {
         eprintln!(
-            "cinch: the configuration declares no fleet (expected under [fleet]), so that a process \
-             that is absent can't be noticed"
+            "cinch: the configuration declares no fleet (expected under [fleet]): nobody notices a \
+             process that is absent"
         );
     }
     let mut controller = Controller::new(control, Arc::new(configuration));

@@ -2,8 +2,8 @@
 //! in any [`Store`].
 //!
 //! Four kinds of document live under keys of their own, each JSON in the raw field: the state of a
-//! namespace, the announcement of a process, the list of processes, and what was counted when a step
-//! began. Nothing here expires by itself: a store that evicts is no place for them.
+//! namespace, the announcement of a process, the list of processes, and what was counted when a
+//! step began. Nothing here expires by itself: a store that evicts is no place for them.
 //! `spec/rollout.md` has the documents, the rules and the races.
 
 use std::sync::Arc;

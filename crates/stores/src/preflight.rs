@@ -1,4 +1,4 @@
-//! What reads inside the raw field of a store, found in its catalogs before anything is switched on.
+//! What reads inside the raw field of a store, found in its catalogs before packing is switched on.
 //!
 //! An index on a member, a view, a trigger, a validator or a script goes on silently when the raw
 //! field becomes null or an envelope: it just finds nothing. What a catalog can't show (queries in

@@ -1,4 +1,5 @@
-//! The arguments of `cinch rollout`: what the user typed, nothing else.
+//! The arguments of `cinch rollout`: what the user typed, nothing else. What needs a file or a
+//! store is resolved by the commands.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,7 +36,7 @@ Exit status 3: nothing was changed, and the reasons are printed.")]
     Advance(AdvanceArguments),
     /// Go back one step, or to an earlier one, at once and for all keys.
     Back(BackArguments),
-    /// Look again and again: halt when something is wrong and, with --auto, advance when nothing is.
+    /// Look again and again: halt when something is wrong; with --auto, advance when nothing is.
     #[command(after_help = "\
 Exit status: 0 when the last step holds (with --auto) or the time of --for is over, 3 when the \
 rollout is halted.")]
@@ -156,7 +157,8 @@ pub struct WatchArguments {
     #[arg(long)]
     pub auto: bool,
     /// How often to look.
-    #[arg(long, value_name = "TIME", default_value = EVERY, value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = EVERY)]
+    #[arg(value_parser = humantime::parse_duration)]
     pub every: Duration,
     /// Stop looking after this time.
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]

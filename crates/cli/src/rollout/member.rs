@@ -1,12 +1,12 @@
-//! `cinch rollout member`: a process of a fleet as small as it can be, which a test tells what to do
-//! by lines: `put KEY PAYLOAD`, `get KEY`, `look`. Every line is answered by one line of JSON.
+//! `cinch rollout member`: a process of a fleet as small as it can be, which a test tells what to
+//! do by lines: `put KEY PAYLOAD`, `get KEY`, `look`, and `slow MICROSECONDS` for the p99 that it
+//! tells, since a time that was measured would make a test depend on the machine.
 //!
 //! It is an application in miniature: it joins before it takes a line, and counts what its reads
 //! find, which is what the stop rules look at.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use cinch_rollout::fleet::Health;
 use cinch_rollout::gate::{Finding, Source};
@@ -56,7 +56,6 @@ struct Member {
 impl Member {
     async fn obey(&self, line: &str) -> Value {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let started = Instant::now();
         match word {
             "put" => {
                 let (key, payload) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -65,7 +64,6 @@ impl Member {
                     self.client.put(key, payload, None, &Condition::Always, Expiry::Keep).await;
                 let mut health = lock(&self.health);
                 health.writes += 1;
-                health.write_p99_us = micros(started).max(health.write_p99_us);
                 match put {
                     Ok(_) => json!({ "put": true }),
                     Err(error) => json!({ "error": (error.to_string()) }),
@@ -75,7 +73,6 @@ impl Member {
                 let got = self.client.get(rest.as_bytes()).await;
                 let mut health = lock(&self.health);
                 health.reads += 1;
-                health.read_p99_us = micros(started).max(health.read_p99_us);
                 match got {
                     Ok(None) => json!({ "payload": null }),
                     Ok(Some(got)) => {
@@ -99,6 +96,12 @@ impl Member {
                         json!({ "error": (error.to_string()) })
                     }
                 }
+            }
+            "slow" => {
+                let p99_us = rest.parse().unwrap_or_default();
+                let mut health = lock(&self.health);
+                (health.read_p99_us, health.write_p99_us) = (p99_us, p99_us);
+                json!({ "p99_us": p99_us })
             }
             "look" => {
                 let snapshot = self.client.live().snapshot();
@@ -124,10 +127,6 @@ impl Member {
 fn lock(health: &Mutex<Health>) -> std::sync::MutexGuard<'_, Health> {
     // Numbers are whole whatever happened to who held it.
     health.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-fn micros(started: Instant) -> u64 {
-    u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 fn answer(value: &Value) -> Result<(), Failure> {

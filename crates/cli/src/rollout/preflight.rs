@@ -1,4 +1,5 @@
-//! `cinch rollout preflight`: what reads inside the raw field of stores.
+//! `cinch rollout preflight`: what reads inside the raw field of stores, as a table for people or
+//! as JSON.
 
 use cinch_stores::preflight::{Effect, Report, preflight};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! The steps and the answers of `cinch rollout`, for people and for programs.
+//! The steps and the answers of `cinch rollout`, for people and for programs, with the table that
+//! they share.
 
 use std::time::Duration;
 
@@ -180,7 +181,10 @@ fn outcome_json(survey: &Survey, outcome: &Outcome) -> Value {
 
 /// Reasons for programs.
 pub fn reasons_json(reasons: &[Reason]) -> Value {
-    let one = |reason: &Reason| json!({ "name": (reason.name()), "text": (reason.to_string()), "stop": (reason.is_stop()) });
+    let one = |reason: &Reason| {
+        let (name, text, stops) = (reason.name(), reason.to_string(), reason.is_stop());
+        json!({ "name": name, "text": text, "stop": stops })
+    };
     Value::Array(reasons.iter().map(one).collect())
 }
 

@@ -1,9 +1,9 @@
-//! What every process had counted when a step began, so that a step is judged by what happened in it
-//! and a p99 by the one before.
+//! What every process had counted when a step began, so that a step is judged by what happened in
+//! it, and a p99 by that of the step before.
 //!
 //! It is a document of its own under the moment when the step began: written before the step is, it
-//! can't be missing once the step holds, and whoever loses the race for a step leaves one that nobody
-//! reads.
+//! can't be missing once the step holds, and whoever loses the race for a step leaves one that
+//! nobody reads.
 
 use std::collections::BTreeMap;
 

@@ -221,8 +221,8 @@ impl Controller {
         self.write(name, &survey, next).await
     }
 
-    /// Lets a rollout that was halted go on. Its step begins anew: it bakes, and is judged by what is
-    /// counted from now on.
+    /// Lets a rollout that was halted go on. Its step begins anew: it bakes, and is judged by what
+    /// is counted from now on.
     ///
     /// # Errors
     /// [`ControllerError`].
@@ -239,8 +239,8 @@ impl Controller {
         self.write(name, &survey, next).await
     }
 
-    /// One look of a watch: a reason to stop halts the rollout; with `advances`, nothing against the
-    /// next step takes it.
+    /// One look of a watch: a reason to stop halts the rollout; with `advances`, the next step is
+    /// taken if nothing stands against it.
     ///
     /// # Errors
     /// [`ControllerError`].

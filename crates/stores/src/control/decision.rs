@@ -1,8 +1,8 @@
 //! Whether a rollout may go on, as a pure function of what is known at one moment.
 //!
-//! Three answers: the next change, the reasons to wait, or the reasons to stop. Waiting is the answer
-//! to everything that is not known: a process that is silent, one that has not followed yet, a step
-//! that has not baked. Stopping is the answer to what is known to be wrong.
+//! Three answers: the next change, the reasons to wait, or the reasons to stop. Waiting is the
+//! answer to everything that is not known: a process that is silent, one that has not followed yet,
+//! a step that has not baked. Stopping is the answer to what is known to be wrong.
 
 use std::fmt;
 use std::time::Duration;

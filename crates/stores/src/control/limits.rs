@@ -1,4 +1,5 @@
-//! What stops a rollout: the bounds on what processes count, and how they are written in arguments.
+//! What stops a rollout: the bounds on what processes count in a step, and how they are written in
+//! arguments.
 
 use std::str::FromStr;
 

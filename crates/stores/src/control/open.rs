@@ -59,7 +59,7 @@ async fn open_own(
             Err(StoreError::Unreachable { store, message })
         }
         Err(error) => Err(StoreError::Address(format!(
-            "{error} (the first `cinch rollout advance`, or a process of the fleet, makes the table)"
+            "{error} (the first `cinch rollout advance`, or any process of the fleet, makes it)"
         ))),
     }
 }

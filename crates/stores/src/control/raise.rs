@@ -1,8 +1,8 @@
 //! What the durable state must say before a process writes something new: a record without its raw
 //! copy, a packed value, a dictionary.
 //!
-//! It is found with the policy itself: what would be written if the state allowed everything is what
-//! the configuration asks for and the fleet does not forbid, and exactly that is raised.
+//! It is found with the policy itself: what would be written if the state allowed everything is
+//! what the configuration asks for and the fleet does not forbid, and exactly that is raised.
 
 use cinch_rollout::fleet::Fleet;
 use cinch_rollout::modes::{SingleWrite, WriteMode};

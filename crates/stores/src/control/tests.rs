@@ -1,5 +1,5 @@
-//! The control plane over a store in memory: who is first, who is seen, and what a process does when
-//! the store is gone. Time is simulated.
+//! The control plane over a store in memory: who is first, who is seen, and what a process does
+//! when the store is gone. Time is simulated.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! A store that goes away: it refuses every call, or never answers one.
+//! A store that goes away: it refuses every call, or never answers one. Every call suspends once,
+//! so that others come between.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

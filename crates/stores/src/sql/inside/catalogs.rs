@@ -1,4 +1,5 @@
-//! The questions to the catalogs, each answered with a name, a fact and a definition.
+//! The questions to the catalogs, each answered with a name, a fact and a definition. The texts
+//! are constants: what varies is an argument.
 
 /// One question.
 pub(super) struct Catalog {
@@ -76,8 +77,9 @@ pub(super) const POSTGRES: &[Catalog] = &[
     ),
     postgres!(
         "function",
-        "SELECT p.oid::regprocedure::text, '', p.prosrc || coalesce(pg_get_function_sqlbody(p.oid), \
-         '') FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace \
+        "SELECT p.oid::regprocedure::text, '', \
+         p.prosrc || coalesce(pg_get_function_sqlbody(p.oid), '') \
+         FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace \
          WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') \
          AND p.prorettype <> 'trigger'::regtype"
     ),
