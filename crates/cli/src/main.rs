@@ -19,6 +19,7 @@ mod progress;
 mod published;
 mod records;
 mod sample;
+mod schema;
 mod sources;
 mod train;
 mod unpack;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::run(&arguments, env::current_exe().ok()),
         Command::Estimate(arguments) => estimate::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),
         Command::Unpack(arguments) => unpack::run(&arguments),

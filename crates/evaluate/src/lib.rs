@@ -22,6 +22,7 @@ pub mod link;
 pub mod measure;
 pub mod model;
 pub mod report;
+pub mod schemas;
 pub mod select;
 pub mod sheet;
 pub mod split;

@@ -11,7 +11,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("generate", &[]),
     ("wire", &["core"]),
     ("learn", &["core"]),
-    ("evaluate", &["core", "generate", "learn"]),
+    ("schema", &["core", "generate"]),
+    ("evaluate", &["core", "generate", "learn", "schema"]),
     ("sample", &["core"]),
     ("rollout", &["core"]),
     ("stores", &["rollout", "core"]),
@@ -20,7 +21,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("ingest", &["rollout", "wire", "core"]),
     (
         "cli",
-        &["core", "evaluate", "generate", "learn", "sample", "proxy", "http", "ingest", "stores"],
+        &[
+            "core", "evaluate", "generate", "learn", "sample", "schema", "proxy", "http", "ingest",
+            "stores",
+        ],
     ),
     ("testkit", &["core", "generate", "wire", "rollout", "stores"]),
     ("python", &["core", "evaluate", "learn"]),

@@ -35,6 +35,7 @@ fn request() -> Request<'static> {
         link: None,
         capacity: None,
         behind: Vec::new(),
+        schemas: Vec::new(),
         against: None,
     }
 }
