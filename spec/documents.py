@@ -13,7 +13,9 @@ from decode_smile import read_smile
 
 VERBATIM, JSON, COLUMNAR = 0x10, 0x11, 0x16
 DECODERS = {0x12: read_msgpack, 0x13: read_cbor, 0x14: read_bson, 0x15: read_smile}
-IDS = {VERBATIM, JSON, COLUMNAR, *DECODERS}
+# Protobuf, Thrift (two protocols) and Avro: known by number; this decoder reads no schema files.
+WITH_SCHEMA = {0x17, 0x18, 0x19, 0x1A}
+IDS = {VERBATIM, JSON, COLUMNAR, *DECODERS, *WITH_SCHEMA}
 
 
 def decode(encoding, encoded, payload_bytes, model):

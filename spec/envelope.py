@@ -127,7 +127,7 @@ def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES, bases=()):
     base = None
     for kind, field in header["fields"]:
         if kind == FIELD_SCHEMA:
-            raise Problem("missing-schema", "schemas are of a later release")
+            raise Problem("missing-schema", "this decoder reads no schema files")
         if kind == FIELD_BASE:
             known = {xxh64(found).to_bytes(8, "little"): found for found in bases}
             if field not in known:
@@ -152,6 +152,8 @@ def unpack(value, dictionaries=(), limit_bytes=LIMIT_BYTES, bases=()):
         model = known[header["dictionary"]].model
     if base is not None and header["codec"] not in bodies.WITH_BASE:
         raise damaged("a codec that takes no base")
+    if encoding in documents.WITH_SCHEMA:
+        raise damaged("an encoding that needs a schema, without one")
 
     if encoding in documents.DECODERS or encoding == documents.COLUMNAR:
         room = payload_bytes * ENCODED_BYTES_PER_PAYLOAD_BYTE + ENCODED_BYTES_EXTRA

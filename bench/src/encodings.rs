@@ -67,7 +67,7 @@ fn measure(corpora: &[Corpus], rounds: usize) -> Outcome<Table> {
                     text = EncodedText::new(corpus, encoding, engine)?;
                     [("encode", text.encoders()), ("decode", text.decoders())]
                 }
-                Engine::Document(_) | Engine::Verbatim => continue,
+                Engine::Document(_) | Engine::Verbatim | Engine::Schema(_) => continue,
             };
             for (job, mut contestants) in jobs {
                 // The peer stands last; where there is none we are our own reference.

@@ -52,6 +52,17 @@ near-duplicates. E-mail addresses, phone and card numbers are not learned whoeve
 `cinch inspect --contents FILE` shows what a dictionary holds. A dictionary that makes later
 payloads less than 5 % smaller, or slower, is not written: the exit status is then 3.")]
     Train(Box<TrainArguments>),
+    /// Infer a schema from payloads, in the language of Protobuf, Thrift, Avro or JSON Schema.
+    #[command(after_help = "\
+Example:
+  cinch schema carts/ --out cart.proto
+  cinch evaluate carts/ --schema cart.proto
+  cinch schema carts-of-today/ --previous cart.proto --out cart.proto --force
+
+One payload in five is held out; it is told how many of these the schema takes, and what it refuses.
+With --previous every field keeps its number. A change that readers of the previous schema could not
+read is refused without --break.")]
+    Schema(SchemaArguments),
     /// Take a fair sample of the payloads that a live store holds; it only reads.
     #[command(after_help = "\
 Example:
@@ -216,6 +227,10 @@ pub struct EvaluateArguments {
     /// Only what needs no schema.
     #[arg(long)]
     pub no_schema: bool,
+    /// A schema to use instead of an inferred one: .proto, .thrift or .avsc; may be given once for
+    /// each.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_schema")]
+    pub schema: Vec<PathBuf>,
     /// Train no dictionaries.
     #[arg(long)]
     pub no_dictionary: bool,
@@ -299,7 +314,8 @@ pub struct EstimateArguments {
 #[derive(Debug, Args)]
 pub struct ProfileArguments {
     /// The profile file, as `cinch evaluate` writes it.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["encoding", "codec", "dictionary"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["encoding", "codec", "dictionary",
+          "schema"])]
     pub profile: Option<PathBuf>,
     /// The encoding, where there is no profile file [default: verbatim].
     #[arg(long, value_name = "NAME")]
@@ -310,6 +326,9 @@ pub struct ProfileArguments {
     /// The dictionary, where there is no profile file.
     #[arg(long, value_name = "FILE")]
     pub dictionary: Option<PathBuf>,
+    /// The schema, where there is no profile file and the encoding needs one.
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
 }
 
 /// What is taken of a live store, beside its address.
@@ -356,6 +375,63 @@ pub struct SampleArguments {
     /// Show progress.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub progress: ProgressChoice,
+}
+
+/// The language of a schema file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaFormat {
+    /// Protocol Buffers, version 3.
+    Proto,
+    /// Apache Thrift.
+    Thrift,
+    /// Apache Avro.
+    Avro,
+    /// JSON Schema, draft 2020-12: to validate with, not to encode with.
+    Jsonschema,
+}
+
+/// `cinch schema`
+#[derive(Debug, Clone, Args)]
+pub struct SchemaArguments {
+    /// Files, folders, - for standard input, or the address of a live store.
+    #[arg(value_name = "SOURCE", required = true)]
+    pub sources: Vec<String>,
+    /// The language [default: what the ending of --out says, else proto].
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub format: Option<SchemaFormat>,
+    /// How sources are cut into payloads.
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    pub input_format: FormatChoice,
+    /// Take the elements of a top-level array as payloads.
+    #[arg(long)]
+    pub split: bool,
+    /// Take this member of each JSON value as the payload.
+    #[arg(long, value_name = "A.B.C")]
+    pub field: Option<String>,
+    /// Keep a fair sample of at most this many payloads.
+    #[arg(long, value_name = "N")]
+    pub sample: Option<usize>,
+    /// What is taken of a live store.
+    #[command(flatten)]
+    pub live: LiveArguments,
+    /// Decides every random choice: the same seed, the same answer.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Show progress.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub progress: ProgressChoice,
+    /// Write the schema here [default: standard output].
+    #[arg(short, long = "out", value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The schema that is in use, in the same language: its fields keep their numbers.
+    #[arg(long, value_name = "FILE")]
+    pub previous: Option<PathBuf>,
+    /// Write the schema even if readers of the previous one can't read what it says.
+    #[arg(long = "break", requires = "previous")]
+    pub may_break: bool,
+    /// Replace a file that exists.
+    #[arg(short, long)]
+    pub force: bool,
 }
 
 /// `cinch train`
@@ -444,6 +520,9 @@ pub struct UnpackArguments {
     /// The profile whose dictionaries envelopes may name.
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
+    /// A schema that envelopes may name; may be given more than once.
+    #[arg(long = "schema", value_name = "FILE")]
+    pub schemas: Vec<PathBuf>,
     /// A dictionary that envelopes may name; may be given more than once.
     #[arg(long = "dictionary", value_name = "FILE")]
     pub dictionaries: Vec<PathBuf>,

@@ -5,9 +5,11 @@
 use std::fs;
 use std::io::{stdin, stdout};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anstream::{AutoStream, ColorChoice};
 use cinch_core::codec::CodecChoice;
+use cinch_core::schema::Schema;
 use cinch_evaluate::against;
 use cinch_evaluate::behind::{Behind, behind_named};
 use cinch_evaluate::budget::{Budget, parse_seconds};
@@ -18,7 +20,7 @@ use cinch_evaluate::goal::{GOALS, Goal, goal_named};
 use cinch_evaluate::link::Link;
 use cinch_evaluate::measure::{self, Launch, TimedFrom, Watch};
 use cinch_evaluate::memory::Memory;
-use cinch_evaluate::model::{DictionaryFile, Evaluation};
+use cinch_evaluate::model::{DictionaryFile, Evaluation, SchemaFile};
 use cinch_evaluate::report::terminal::{self, TerminalOptions};
 use cinch_evaluate::report::{REPORT_FORMATS, json};
 use cinch_evaluate::split::SplitBy;
@@ -28,7 +30,7 @@ use crate::arguments::{EvaluateArguments, FromChoice, SplitChoice};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{Place, write_whole};
-use crate::profile::read_at_most;
+use crate::profile::{read_at_most, read_schema};
 use crate::progress::Bar;
 use crate::{published, sources};
 
@@ -79,6 +81,7 @@ pub fn run(
     let capacity = capacity(arguments)?;
     let behind = behind(&arguments.behind)?;
     let against = arguments.against.as_deref().map(older).transpose()?;
+    let schemas = schemas(&arguments.schema)?;
     let interrupt = Interrupt::handled();
     let mut bar = Bar::new(arguments.source.progress);
     let (corpus, name) = match &arguments.published {
@@ -108,6 +111,7 @@ pub fn run(
         link,
         capacity,
         behind,
+        schemas,
         against,
         memory: memory.map(|folder| Memory { folder, forgets: arguments.forget }),
     };
@@ -143,6 +147,20 @@ fn capacity(arguments: &EvaluateArguments) -> Result<Option<Capacity>, Failure> 
         capacity = capacity.with_price(price)?;
     }
     Ok(Some(capacity))
+}
+
+/// The schemas of these files, at most one of each language.
+fn schemas(files: &[PathBuf]) -> Result<Vec<Arc<Schema>>, Failure> {
+    let mut schemas: Vec<Arc<Schema>> = Vec::new();
+    for file in files {
+        let schema = read_schema(file)?;
+        if schemas.iter().any(|other| other.language() == schema.language()) {
+            let why = format!("--schema: two files in {}; name one", schema.language().name());
+            return Err(Failure::Argument(why));
+        }
+        schemas.push(schema);
+    }
+    Ok(schemas)
 }
 
 /// The stores of these names, each once.
@@ -188,10 +206,15 @@ fn write(arguments: &EvaluateArguments, evaluation: &Evaluation) -> Result<(), F
             let place = Place::File(folder.join(format.file_name));
             write_whole(&place, (format.render)(evaluation).as_bytes())?;
         }
-        write_profile(&dictionaries, profile, &folder.join(PROFILE_FILE))?;
+        write_profile(&dictionaries, &evaluation.schemas, profile, &folder.join(PROFILE_FILE))?;
     }
     if let Some(path) = &arguments.profile {
-        write_profile(&dictionaries, profile, path)?;
+        let named = |file: &&SchemaFile| {
+            let name = format!("schema = \"{}\"", file.file_name);
+            profile.windows(name.len()).any(|window| window == name.as_bytes())
+        };
+        let schemas: Vec<SchemaFile> = evaluation.schemas.iter().filter(named).cloned().collect();
+        write_profile(&dictionaries, &schemas, profile, path)?;
     }
     let json_place = arguments.json.as_deref().map(Place::of);
     if let Some(place) = &json_place {
@@ -209,15 +232,19 @@ fn write(arguments: &EvaluateArguments, evaluation: &Evaluation) -> Result<(), F
     write_whole(&Place::Stdout, terminal::render(evaluation, &options).as_bytes())
 }
 
-/// Writes a profile, after the dictionaries that it names, which lie beside it.
+/// Writes a profile, after the dictionaries and schemas that it names, which lie beside it.
 fn write_profile(
     dictionaries: &[&DictionaryFile],
+    schemas: &[SchemaFile],
     profile: &[u8],
     path: &Path,
 ) -> Result<(), Failure> {
     let folder = path.parent().unwrap_or(Path::new(""));
     for dictionary in dictionaries {
         write_whole(&Place::File(folder.join(&dictionary.file_name)), &dictionary.bytes)?;
+    }
+    for schema in schemas {
+        write_whole(&Place::File(folder.join(&schema.file_name)), &schema.bytes)?;
     }
     write_whole(&Place::File(path.to_owned()), profile)
 }

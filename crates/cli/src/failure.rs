@@ -66,6 +66,17 @@ pub enum Failure {
         /// Why.
         error: DictionaryError,
     },
+    /// A schema file can't be used.
+    #[error("{path}: {error}")]
+    Schema {
+        /// The file.
+        path: String,
+        /// Why.
+        error: cinch_schema::ReadError,
+    },
+    /// A schema would break readers of the one before.
+    #[error(transparent)]
+    Change(#[from] cinch_schema::ChangeError),
     /// A payload could not be packed.
     #[error("{name}: {error}")]
     Pack {
@@ -159,6 +170,9 @@ pub enum Failure {
 /// What to do about an envelope that can't be unpacked.
 fn hint(error: &UnpackError) -> &'static str {
     match error {
+        UnpackError::MissingSchema => {
+            " (name its file with --schema, or its profile with --profile)"
+        }
         UnpackError::MissingDictionary { .. } => {
             " (name its file with --dictionary, or its profile with --profile)"
         }

@@ -23,6 +23,7 @@ mod records;
 mod report;
 mod rollout;
 mod sample;
+mod schema;
 mod sources;
 mod train;
 mod unpack;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         }
         Command::Estimate(arguments) => estimate::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
         Command::Sample(arguments) => sample::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use cinch_core::codec::CodecChoice;
 use cinch_core::dictionary::Dictionary;
 use cinch_core::encoding::encoding_named;
-use cinch_core::limits::DICTIONARY_BYTES_MAX;
+use cinch_core::limits::{DICTIONARY_BYTES_MAX, SCHEMA_BYTES_MAX};
 use cinch_core::profile::{Profile, ProfileError};
+use cinch_core::schema::{Language, Schema};
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
@@ -31,6 +32,7 @@ pub fn read(arguments: &ProfileArguments) -> Result<Profile, Failure> {
     let codec = CodecChoice::parse(arguments.codec.as_deref().unwrap_or("zstd"))?;
     let mut profile = Profile::new(encoding, codec);
     profile.dictionary = arguments.dictionary.as_deref().map(read_dictionary).transpose()?;
+    profile.schema = arguments.schema.as_deref().map(read_schema).transpose()?;
     Ok(profile)
 }
 
@@ -41,12 +43,28 @@ pub fn read_file(path: &Path) -> Result<Profile, Failure> {
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::Argument(format!("{}: a profile is UTF-8 text", name())))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    Profile::from_toml(&text, |dictionary| read_dictionary(&folder.join(dictionary))).map_err(
-        |failure| match failure {
-            Failure::AnyProfile(error) => Failure::Profile { path: name(), error },
-            other => other,
-        },
+    Profile::from_toml(
+        &text,
+        |dictionary| read_dictionary(&folder.join(dictionary)),
+        |schema| read_schema(&folder.join(schema)),
     )
+    .map_err(|failure| match failure {
+        Failure::AnyProfile(error) => Failure::Profile { path: name(), error },
+        other => other,
+    })
+}
+
+/// Reads a schema file, whose ending names its language.
+pub fn read_schema(path: &Path) -> Result<Arc<Schema>, Failure> {
+    let ending = path.extension().unwrap_or_default();
+    let language = Language::ALL.into_iter().find(|language| language.extension() == ending);
+    let language = language.ok_or_else(|| {
+        let name = path.display();
+        Failure::Argument(format!("{name}: a schema's name ends with .proto, .thrift or .avsc"))
+    })?;
+    let bytes = read_at_most(path, SCHEMA_BYTES_MAX as u64)?;
+    cinch_schema::read(language, &bytes)
+        .map_err(|error| Failure::Schema { path: path.display().to_string(), error })
 }
 
 /// Reads a dictionary file.

@@ -29,6 +29,16 @@ pub fn read(
     bar: &Bar,
     interrupt: &Interrupt,
 ) -> Result<(Corpus, String), Failure> {
+    read_within(arguments, ReadOptions::default().sample_bytes_max, bar, interrupt)
+}
+
+/// The same, holding payloads of at most so many bytes: a fair sample, where there are more.
+pub fn read_within(
+    arguments: &SourceArguments,
+    sample_bytes_max: u64,
+    bar: &Bar,
+    interrupt: &Interrupt,
+) -> Result<(Corpus, String), Failure> {
     if arguments.sources.iter().any(|source| is_address(source)) {
         return live(arguments, bar, interrupt);
     }
@@ -52,6 +62,7 @@ pub fn read(
         field: arguments.field.as_deref().map(FieldPath::parse).transpose()?,
         sample: arguments.sample,
         seed: arguments.seed,
+        sample_bytes_max,
         ..ReadOptions::default()
     };
     let mut progress = |read: corpus::Progress| {

@@ -23,11 +23,16 @@ pub fn run(arguments: &UnpackArguments) -> Result<Done, Failure> {
     let paths = arguments.dictionaries.iter();
     let mut dictionaries =
         paths.map(|path| profile::read_dictionary(path)).collect::<Result<Vec<_>, _>>()?;
+    let paths = arguments.schemas.iter();
+    let mut schemas =
+        paths.map(|path| profile::read_schema(path)).collect::<Result<Vec<_>, _>>()?;
     if let Some(path) = &arguments.profile {
-        dictionaries.extend(profile::read_file(path)?.dictionaries().cloned());
+        let profile = profile::read_file(path)?;
+        dictionaries.extend(profile.dictionaries().cloned());
+        schemas.extend(profile.schemas().cloned());
     }
     let limit_bytes = arguments.limit.unwrap_or(PAYLOAD_BYTES_MAX);
-    let mut unpacker = Unpacker::new(dictionaries).with_limit(limit_bytes);
+    let mut unpacker = Unpacker::new(dictionaries).with_schemas(schemas).with_limit(limit_bytes);
     let bases = Bases::read(&arguments.bases)?;
     let inputs = Input::all(&arguments.files);
     let output = arguments.output.as_deref();

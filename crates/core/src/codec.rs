@@ -106,6 +106,20 @@ pub enum SetupError {
         /// The dictionary's id.
         id: u32,
     },
+    /// An encoding that needs a schema has none.
+    #[error("{encoding} needs a schema: `cinch schema` infers one")]
+    NoSchema {
+        /// The encoding's name.
+        encoding: &'static str,
+    },
+    /// The schema is not one that the encoding takes.
+    #[error("{encoding} takes no schema in {language}")]
+    OtherSchema {
+        /// The encoding's name.
+        encoding: &'static str,
+        /// The language of the schema.
+        language: &'static str,
+    },
     /// The library could not allocate its context.
     #[error("{codec} could not allocate its working memory")]
     OutOfMemory {

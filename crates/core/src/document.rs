@@ -12,6 +12,8 @@ mod decimal;
 pub use compare::{Difference, Fidelity, first_difference, number_text};
 pub use decimal::{Decimal, float_is_exact};
 
+use std::ops::Range;
+
 use crate::limits::{NESTING_DEPTH_MAX, PAYLOAD_BYTES_MAX};
 
 /// A range of a document's text.
@@ -135,6 +137,15 @@ impl Document {
         str::from_utf8(self.bytes(span)).ok()
     }
 
+    /// Index of the first node after the value that starts with this node.
+    #[inline]
+    pub fn end_of(&self, node: usize) -> usize {
+        match self.nodes[node] {
+            Node::Array { end, .. } | Node::Object { end, .. } => end as usize,
+            _ => node + 1,
+        }
+    }
+
     /// The memory that the document holds, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
@@ -231,6 +242,40 @@ impl Document {
                 *e = end;
             }
             _ => unreachable!("only arrays and objects are opened"),
+        }
+    }
+
+    /// Appends the whole value of another document as the next value of this one.
+    pub(crate) fn append(&mut self, other: &Document) -> Result<(), DocumentError> {
+        if other.nodes.len() > self.nodes_max - self.nodes.len().min(self.nodes_max) {
+            return Err(DocumentError::TooManyNodes { limit: self.nodes_max });
+        }
+        let text = self.push_text(&other.text)?.start;
+        let first = self.nodes.len() as u32;
+        let moved = |span: Span| Span { start: span.start + text, ..span };
+        self.nodes.extend(other.nodes.iter().map(|&node| match node {
+            Node::String(span) => Node::String(moved(span)),
+            Node::Decimal(span) => Node::Decimal(moved(span)),
+            Node::Array { length, end } => Node::Array { length, end: end + first },
+            Node::Object { length, end } => Node::Object { length, end: end + first },
+            other => other,
+        }));
+        Ok(())
+    }
+
+    /// Puts what stands from the node `first` on into another order. The parts are ranges of nodes
+    /// that together are all of it, each once, and each whole values.
+    pub(crate) fn reorder(&mut self, first: usize, parts: &[Range<usize>]) {
+        let old = self.nodes.split_off(first);
+        for part in parts {
+            let to = self.nodes.len();
+            let moved = |end: u32| end + to as u32 - part.start as u32;
+            let values = &old[part.start - first..part.end - first];
+            self.nodes.extend(values.iter().map(|&node| match node {
+                Node::Array { length, end } => Node::Array { length, end: moved(end) },
+                Node::Object { length, end } => Node::Object { length, end: moved(end) },
+                other => other,
+            }));
         }
     }
 

@@ -15,9 +15,11 @@ use crate::pack::{Found, Packer, Unpacker};
 use crate::profile::{Profile, ProfileError};
 
 pub use delta::{delta_any, delta_roundtrip};
+pub use schema::{schema_decode_any, schema_roundtrip};
 pub use text::{dictionary_any, text_decode_any, text_learned, text_roundtrip};
 
 mod delta;
+mod schema;
 mod text;
 
 /// The most that a target decompresses or unpacks to, in bytes.
@@ -46,6 +48,8 @@ pub static TARGETS: &[Target] = &[
     ("dictionary_any", dictionary_any),
     ("delta_any", delta_any),
     ("delta_roundtrip", delta_roundtrip),
+    ("schema_decode_any", schema_decode_any),
+    ("schema_roundtrip", schema_roundtrip),
     ("json_differential", json_differential),
     ("profile_toml", profile_toml),
 ];
@@ -107,6 +111,9 @@ pub fn pack_roundtrip(bytes: &[u8]) {
     }
     let codec = pick(CODECS, codec).info();
     let encoding = pick(ENCODINGS, encoding);
+    if encoding.needs_schema {
+        return;
+    }
     let Ok(choice) = crate::codec::CodecChoice::parse(codec.name) else {
         unreachable!("every codec can be named")
     };
@@ -243,11 +250,12 @@ pub fn json_differential(bytes: &[u8]) {
 pub fn profile_toml(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let dictionary = |_: &str| Dictionary::new(b"a dictionary".to_vec()).map_err(|_| Unreadable);
-    let Ok(profile) = Profile::from_toml::<Unreadable>(text, dictionary) else { return };
-    let written = profile.to_toml(|_| "a.dict".to_owned());
-    let again = Profile::from_toml::<Unreadable>(&written, dictionary)
+    let schema = |_: &str| Err(Unreadable);
+    let Ok(profile) = Profile::from_toml::<Unreadable>(text, dictionary, schema) else { return };
+    let written = profile.to_toml(|_| "a.dict".to_owned(), |_| String::new());
+    let again = Profile::from_toml::<Unreadable>(&written, dictionary, schema)
         .unwrap_or_else(|_| panic!("the written profile is refused:\n{written}"));
-    assert_eq!(again.to_toml(|_| "a.dict".to_owned()), written);
+    assert_eq!(again.to_toml(|_| "a.dict".to_owned(), |_| String::new()), written);
     assert_eq!(again.codec, profile.codec);
     assert_eq!(again.encoding, profile.encoding);
 }
@@ -267,7 +275,7 @@ fn pick<T>(rows: &'static [T], byte: u8) -> &'static T {
 
 fn engine_of(encoding: &Encoding) -> Option<&'static dyn DocumentEncoding> {
     match encoding.engine {
-        Engine::Verbatim | Engine::Text(_) => None,
+        Engine::Verbatim | Engine::Text(_) | Engine::Schema(_) => None,
         Engine::Document(engine) => Some(engine),
     }
 }

@@ -13,6 +13,7 @@ mod simd;
 pub(crate) mod structure;
 mod write;
 
+pub(crate) use write::write_value;
 pub use write::{write, write_at_most};
 
 use crate::document::{Document, DocumentError};

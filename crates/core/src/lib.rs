@@ -22,3 +22,4 @@ pub mod json;
 pub mod limits;
 pub mod pack;
 pub mod profile;
+pub mod schema;

@@ -49,6 +49,16 @@ pub const COLUMNAR_VARIANTS_MAX: usize = 64 << 10;
 /// together. A list copies from the one before it, so a few bytes could ask for any number.
 pub const COLUMNAR_KEYS_MAX: usize = 1 << 20;
 
+/// `WIRE`. How deep the records of a payload that is written with a schema may nest. It is what
+/// the usual readers of Protobuf take, and what the encoders and decoders recurse to.
+pub const SCHEMA_DEPTH_MAX: usize = 100;
+
+/// `LOCAL`. The largest schema file that is accepted, in bytes.
+pub const SCHEMA_BYTES_MAX: usize = 16 << 20;
+
+/// `LOCAL`. The most records of one schema.
+pub const SCHEMA_RECORDS_MAX: usize = 64 << 10;
+
 const _: () = assert!(PAYLOAD_BYTES_MAX as u64 <= ENVELOPE_PAYLOAD_BYTES_MAX);
 // A document's text holds a copy of the input and every unescaped string, under 32-bit offsets.
 const _: () = assert!((PAYLOAD_BYTES_MAX as u64) * 2 <= u32::MAX as u64);

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::codec::{Codec, CodecChoice};
 use crate::dictionary::Dictionary;
 use crate::encoding::{Encoding, Engine};
+use crate::schema::Schema;
 
 mod file;
 #[cfg(test)]
@@ -50,6 +51,8 @@ pub struct Method {
     pub codec: CodecChoice,
     /// The dictionary, if one is used.
     pub dictionary: Option<Arc<Dictionary>>,
+    /// The schema, for an encoding that needs one.
+    pub schema: Option<Arc<Schema>>,
 }
 
 /// What a profile does with the payloads of one size class instead of its own method.
@@ -72,6 +75,8 @@ pub struct Profile {
     pub codec: CodecChoice,
     /// The dictionary for payloads that no rule takes, if one is used.
     pub dictionary: Option<Arc<Dictionary>>,
+    /// The schema for payloads that no rule takes, where their encoding needs one.
+    pub schema: Option<Arc<Schema>>,
     /// The rules, each with a larger `max_bytes` than the one before; usually none.
     pub rules: Vec<Rule>,
     /// Payloads below this many bytes stay plain, whatever a rule says.
@@ -90,6 +95,7 @@ impl Profile {
             encoding,
             codec,
             dictionary: None,
+            schema: None,
             rules: Vec::new(),
             min_size_bytes: MIN_SIZE_BYTES_DEFAULT,
             min_gain: MIN_GAIN_DEFAULT,
@@ -125,6 +131,12 @@ impl Profile {
     /// The codecs of the profile and its rules. One that is used more than once comes as often.
     pub fn codecs(&self) -> impl Iterator<Item = &'static dyn Codec> {
         std::iter::once(self.codec.codec).chain(self.methods().map(|method| method.codec.codec))
+    }
+
+    /// The schemas of the profile and its rules, as [`Profile::dictionaries`].
+    pub fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+        let of_rules = self.methods().filter_map(|method| method.schema.as_ref());
+        self.schema.iter().chain(of_rules)
     }
 
     /// The methods of the rules.

@@ -238,12 +238,17 @@ fn agree(value: &[u8], verdicts: [&str; 2], packed: &str) -> bool {
     verdicts[0] == verdicts[1] || (is_lenient && is_harmless)
 }
 
+/// The rows of the encodings that need no schema: the reference decoder reads no schema files.
+fn schemaless() -> Vec<usize> {
+    (0..ENCODINGS.len()).filter(|&row| !ENCODINGS[row].needs_schema).collect()
+}
+
 proptest! {
     #[test]
     fn what_we_pack_the_reference_decoder_unpacks(
         payload in payload(),
         codec in 0..CODECS.len(),
-        encoding in 0..ENCODINGS.len(),
+        encoding in prop::sample::select(schemaless()),
         dictionary in 0..KNOWN.len() + 1,
     ) {
         let value = packed(codec, encoding, dictionary, &payload);
@@ -256,7 +261,7 @@ proptest! {
     fn both_give_the_same_verdict_on_what_went_wrong(
         payload in payload(),
         codec in 0..CODECS.len(),
-        encoding in 0..ENCODINGS.len(),
+        encoding in prop::sample::select(schemaless()),
         dictionary in 0..KNOWN.len() + 1,
         mutations in prop::collection::vec((0..7u8, any::<usize>(), any::<u8>()), 1..12),
     ) {

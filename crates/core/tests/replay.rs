@@ -30,6 +30,23 @@ const PROFILES: &[&str] = &[
     "no profile",
 ];
 
+/// Payloads for the schema of the targets that go by one.
+const SCHEMA_TEXTS: &[&str] = &[
+    r#"{"b":true,"i":5,"n":1e400,"d":1.5,"t":"x","y":"Zm9v","e":"RED","j":[{}],"r":{"b":null}}"#,
+    r#"{"t":"another order","b":false,"unknown":[1,2],"lv":[null,1.5,"x",{"i":1}],"md":{"k":2}}"#,
+    r#"{"li":[],"lb":[true],"lt":["a"],"lr":[{},{"a":null}],"mr":{"k":{}},"i":"no integer"}"#,
+];
+
+/// Bytes that start as those of such payloads do, in each of the encodings.
+fn schema_bytes() -> Vec<Vec<u8>> {
+    vec![
+        vec![0, 8, 1, 24, 5, 58, 1, b'x', 90, 2, 16, 1],
+        vec![1, 2, 0, 1, 1, 8, 0, 3, 0, 0, 0, 5, 0],
+        vec![2, 0x11, 0x25, 10, 0x48, 1, b'x', 0],
+        vec![3, 2, 1, 2, 10, 0, 0, 2, 2, b'x', 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+}
+
 /// What a target is given: all vectors in the form that it reads.
 fn inputs(target: &str) -> Vec<Vec<u8>> {
     let envelopes = || read_vectors("envelope").into_iter().map(|vector| vector.bytes("hex"));
@@ -93,6 +110,17 @@ fn inputs(target: &str) -> Vec<Vec<u8>> {
             .collect(),
         "encoding_roundtrip" => texts()
             .flat_map(|text| encodings.clone().map(move |row| behind(&[row], text.as_bytes())))
+            .collect(),
+        "schema_decode_any" => encoded()
+            .flat_map(|vector| {
+                let bytes = vector.bytes("hex");
+                (0..4).map(move |row| behind(&[row], &bytes))
+            })
+            .chain(schema_bytes())
+            .collect(),
+        "schema_roundtrip" => texts()
+            .chain(SCHEMA_TEXTS.iter().map(|text| (*text).to_owned()))
+            .flat_map(|text| (0..4).map(move |row| behind(&[row], text.as_bytes())))
             .collect(),
         "text_roundtrip" => texts().map(String::into_bytes).collect(),
         "text_learned" => {

@@ -163,6 +163,7 @@ fn encode(encoding: &Encoding, text: &[u8]) -> Result<Vec<u8>, Refusal> {
     match encoding.engine {
         Engine::Verbatim => encoded.extend_from_slice(text),
         Engine::Text(engine) => engine.encoder(None).encode(text, &mut encoded)?,
+        Engine::Schema(_) => panic!("a vector has no schema"),
         Engine::Document(engine) => {
             let mut document = Document::new();
             json::parse(encoding.parser, text, &mut document).unwrap();
@@ -177,6 +178,7 @@ fn decode(encoding: &Encoding, bytes: &[u8], text_bytes: usize) -> Result<Vec<u8
     match encoding.engine {
         Engine::Verbatim => text.extend_from_slice(bytes),
         Engine::Text(engine) => engine.decoder(None).decode(bytes, text_bytes, &mut text)?,
+        Engine::Schema(_) => panic!("a vector has no schema"),
         Engine::Document(engine) => {
             let mut document = Document::new();
             engine.decode(bytes, &mut document)?;
@@ -198,6 +200,7 @@ fn name_of(refusal: &Refusal) -> &'static str {
         Refusal::DuplicateKey { .. } => "duplicate-key",
         Refusal::TooLong { .. } => "too-long",
         Refusal::TooDeep { .. } => "too-deep",
+        Refusal::OutsideSchema { .. } => "outside-schema",
     }
 }
 
@@ -272,10 +275,14 @@ fn every_registry_row_has_vectors_and_a_place_in_the_specification() {
         .into();
     for (kind, id, name) in codecs.chain(encodings) {
         let [valid, invalid] = &known[kind];
-        assert!(valid.contains(&id), "{kind} {name} has no valid vector");
-        assert!(invalid.contains(&id), "{kind} {name} has no invalid vector");
         let row = format!("| `0x{id:02X}` | {kind} |");
         assert!(page.contains(&row), "spec/envelope.md has no row {row:?} for {name}");
+        // A vector has no room for a schema file; integration/tests/schemas.rs has other readers.
+        if kind == "encoding" && encoding_named(name).is_some_and(|row| row.needs_schema) {
+            continue;
+        }
+        assert!(valid.contains(&id), "{kind} {name} has no valid vector");
+        assert!(invalid.contains(&id), "{kind} {name} has no invalid vector");
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use cinch_core::codec::{CODECS, ChoiceError, Codec, CodecChoice, STORED};
 use cinch_core::dictionary::Dictionary;
 use cinch_core::encoding::{ENCODINGS, Encoding, Engine, encoding_named};
+use cinch_core::schema::Schema;
 
 use crate::goal::Goal;
 
@@ -53,6 +54,8 @@ pub struct Candidate {
     pub codec: CodecChoice,
     /// The dictionary, if there is one.
     pub learned: Option<Arc<Learned>>,
+    /// The schema, for an encoding that needs one.
+    pub schema: Option<Arc<Schema>>,
 }
 
 impl PartialEq for Candidate {
@@ -106,7 +109,7 @@ impl Candidate {
 
     /// A candidate without a dictionary.
     pub fn plain(encoding: &'static Encoding, codec: CodecChoice) -> Candidate {
-        Candidate { encoding, codec, learned: None }
+        Candidate { encoding, codec, learned: None, schema: None }
     }
 
     /// The dictionary, if there is one.
@@ -132,7 +135,7 @@ impl Candidate {
 
     /// The same candidate without its dictionary.
     pub fn without_dictionary(&self) -> Candidate {
-        Candidate::plain(self.encoding, self.codec)
+        Candidate { learned: None, ..self.clone() }
     }
 }
 

@@ -63,7 +63,9 @@ pub fn learn(
     let mut encodings: Vec<&'static Encoding> = Vec::new();
     for candidate in candidates {
         let is_text = candidate.encoding.is_json_text;
-        if !encodings.contains(&candidate.encoding) && !is_text {
+        // What a schema leaves is too short for a dictionary to find much in.
+        let is_taken = !is_text && !candidate.encoding.needs_schema;
+        if !encodings.contains(&candidate.encoding) && is_taken {
             encodings.push(candidate.encoding);
         }
     }

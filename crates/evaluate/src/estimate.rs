@@ -220,6 +220,7 @@ mod tests {
             encoding: encoding_named(encoding).unwrap(),
             codec,
             dictionary: None,
+            schema: None,
         };
         let mut profile = Profile::new(encoding_named("verbatim").unwrap(), codec);
         profile.rules = vec![

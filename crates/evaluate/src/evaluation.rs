@@ -14,6 +14,10 @@ mod recall;
 mod stages;
 mod trials;
 
+use std::sync::Arc;
+
+use cinch_core::schema::Schema;
+
 use crate::behind::Behind;
 use crate::bootstrap::{RESAMPLES, Resamples};
 use crate::budget::Budget;
@@ -29,6 +33,7 @@ use crate::link::Link;
 use crate::measure::{Launch, Plan, Setting, TimedFrom, Tracked, Watch};
 use crate::memory::{Memory, Recalled};
 use crate::model::{Evaluation, StageTwo};
+use crate::schemas::Schemas;
 use crate::select;
 use crate::sheet::Sheet;
 use crate::split::{Split, SplitBy, split};
@@ -66,6 +71,8 @@ pub struct Request<'a> {
     pub capacity: Option<Capacity>,
     /// The stores that compress already, to model what is left to gain.
     pub behind: Vec<&'static Behind>,
+    /// Schemas that the user has, at most one of each language; others are inferred.
+    pub schemas: Vec<Arc<Schema>>,
     /// An older run to compare with, if any.
     pub against: Option<Evaluation>,
     /// Where it is remembered what was recommended, if anywhere.
@@ -89,6 +96,7 @@ struct Measured<'a> {
     /// The finalists on the payloads that report; the same where there was no split.
     reported: Sheet,
     resamples: Resamples,
+    schemas: Schemas,
     decision: Decision,
     /// What was recommended last time, where this was asked before.
     before: Option<Before>,
@@ -180,6 +188,7 @@ pub fn evaluate(
         chosen: Sheet::default(),
         reported: Sheet::default(),
         resamples: Resamples::new(&[], 0, request.seed),
+        schemas: Schemas::default(),
         decision: Decision::default(),
         before: None,
         counts: Counts::default(),
@@ -211,7 +220,17 @@ pub fn evaluate(
         measured.all.extend(training.candidates.into_iter().map(Tracked::new));
         watch.progress.advance(1);
     }
-    if measured.all.iter().all(|tracked| tracked.candidate.learned.is_none()) {
+    if !wanted.no_schema && !watch.stopped() {
+        let training = if split.by.is_some() { &split.train[..] } else { &[] };
+        measured.schemas = Schemas::of(corpus, training, &candidates, &request.schemas);
+        measured.counts.training_seconds += measured.schemas.seconds;
+        for tracked in &mut measured.all {
+            measured.schemas.attach(&mut tracked.candidate);
+        }
+    }
+    let is_trained = measured.all.iter().any(|tracked| tracked.candidate.learned.is_some())
+        || measured.schemas.payloads > 0;
+    if !is_trained {
         // Nothing trains, so what would have trained may choose.
         let train = std::mem::take(&mut split.train);
         if split.by.is_some() {

@@ -24,6 +24,7 @@ pub mod measure;
 pub mod memory;
 pub mod model;
 pub mod report;
+pub mod schemas;
 pub mod select;
 pub mod sheet;
 pub mod split;

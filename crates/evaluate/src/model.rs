@@ -50,6 +50,8 @@ pub struct Evaluation {
     pub baseline: Reference,
     /// What to use, and why.
     pub recommended: Recommendation,
+    /// The schemas that trials were measured with.
+    pub schemas: Vec<SchemaFile>,
     /// The shares at which every `spread` is told.
     pub quantiles: Vec<f64>,
     /// The time over a link, where one was given.
@@ -296,6 +298,23 @@ pub struct DictionaryFile {
     pub id: String,
     /// The SHA-256 of the file.
     pub sha256: String,
+    /// The file's bytes, written beside the profile and never into the JSON.
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+}
+
+/// A schema that trials were measured with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SchemaFile {
+    /// The file's name, in the report folder and beside the profile.
+    pub file_name: String,
+    /// Its language.
+    pub language: String,
+    /// The SHA-256 of the file.
+    pub sha256: String,
+    /// How many payloads it was inferred from; 0 for one that was given.
+    pub trained_on_payloads: u64,
     /// The file's bytes, written beside the profile and never into the JSON.
     #[serde(skip)]
     pub bytes: Vec<u8>,

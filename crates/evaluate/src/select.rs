@@ -57,6 +57,9 @@ pub fn eliminate_unusable(all: &mut [Tracked], portable: bool, no_schema: bool) 
             tracked.eliminated_by = Some("portable: only one language reads it".to_owned());
         } else if no_schema && encoding.needs_schema {
             tracked.eliminated_by = Some("no-schema: it needs a schema".to_owned());
+        } else if encoding.needs_schema && tracked.candidate.schema.is_none() {
+            let why = "no-schema: it needs a schema, and no payloads were there to infer one from";
+            tracked.eliminated_by = Some(why.to_owned());
         }
     }
 }

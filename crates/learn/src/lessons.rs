@@ -159,6 +159,8 @@ fn encoder<'a>(
                     && engine.encode(&document, &mut bytes).is_ok()
             }
             (_, Some(encoder)) => encoder.encode(payload, &mut bytes).is_ok(),
+            // A schema is nothing that is known here.
+            (Engine::Schema(_), _) => false,
             _ => {
                 bytes.extend_from_slice(payload);
                 true

@@ -67,6 +67,18 @@ const TOOLS: &[Tool] = &[
         package: "golang-go",
     },
     Tool {
+        name: "protoc",
+        needed_for: "the tests of schemas in Protobuf's language",
+        probes: &[&["protoc", "--version"]],
+        package: "protobuf-compiler",
+    },
+    Tool {
+        name: "thrift",
+        needed_for: "the tests of schemas in Thrift's language",
+        probes: &[&["thrift", "--version"]],
+        package: "thrift-compiler",
+    },
+    Tool {
         name: "redis-server",
         needed_for: "the tests that sample a Redis",
         probes: &[&["redis-server", "--version"]],

@@ -12,7 +12,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("generate", &[]),
     ("wire", &["core"]),
     ("learn", &["core"]),
-    ("evaluate", &["core", "generate", "learn", "rollout"]),
+    ("schema", &["core", "generate"]),
+    ("evaluate", &["core", "generate", "learn", "rollout", "schema"]),
     ("sample", &["core"]),
     ("rollout", &["core"]),
     ("stores", &["rollout", "core"]),
@@ -22,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "core", "evaluate", "generate", "learn", "sample", "proxy", "http", "ingest",
+            "core", "evaluate", "generate", "learn", "sample", "schema", "proxy", "http", "ingest",
             "rollout", "stores",
         ],
     ),

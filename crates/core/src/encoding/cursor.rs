@@ -52,6 +52,34 @@ impl<'a> Cursor<'a> {
         self.bytes.get(self.position).copied()
     }
 
+    /// The byte `ahead` of the next one.
+    #[inline]
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.position + ahead).copied()
+    }
+
+    /// A number in groups of 7 bits, lowest first, as Protobuf, Thrift and Avro write it: at most
+    /// 10 bytes, of which bits above 64 must not be set.
+    #[inline]
+    pub(super) fn varint(&mut self) -> Result<u64, DecodeError> {
+        let first = self.byte()?;
+        if first < 0x80 {
+            return Ok(u64::from(first));
+        }
+        let mut value = u64::from(first & 0x7F);
+        for place in 1..10 {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7F) << (7 * place);
+            if byte < 0x80 {
+                if place == 9 && byte > 1 {
+                    break;
+                }
+                return Ok(value);
+            }
+        }
+        Err(self.corrupt("a number of more than 64 bits"))
+    }
+
     /// The next byte.
     #[inline]
     pub(super) fn byte(&mut self) -> Result<u8, DecodeError> {

@@ -3,6 +3,8 @@
 //! Strings carry the fewest escapes that RFC 8259 allows; control characters take their short
 //! forms; a lone surrogate, which has no UTF-8 form, is written as its `\u` escape.
 
+use std::ops::Range;
+
 use crate::document::{Document, Node};
 
 /// An array or object that is being written.
@@ -29,11 +31,25 @@ pub fn write(document: &Document, out: &mut Vec<u8>) {
 /// Where it has more, `out` holds a part of it, not much longer than the limit: many strings of a
 /// decoded document may be the same few bytes, and only their text takes memory.
 pub fn write_at_most(document: &Document, limit_bytes: usize, out: &mut Vec<u8>) -> bool {
+    write_nodes(document, 0..document.nodes().len(), limit_bytes, out)
+}
+
+/// Appends the text of the one value that starts with this node of `document`.
+pub(crate) fn write_value(document: &Document, node: usize, out: &mut Vec<u8>) {
+    write_nodes(document, node..document.end_of(node), usize::MAX, out);
+}
+
+fn write_nodes(
+    document: &Document,
+    range: Range<usize>,
+    limit_bytes: usize,
+    out: &mut Vec<u8>,
+) -> bool {
     let start = out.len();
     let mut stack: Vec<Open> = Vec::new();
-    let nodes = document.nodes();
+    let nodes = &document.nodes()[range.clone()];
     out.reserve(nodes.len().saturating_mul(8).min(limit_bytes));
-    for (index, &node) in nodes.iter().enumerate() {
+    for (index, &node) in range.clone().zip(nodes) {
         let next_bytes = match node {
             Node::String(span) | Node::Decimal(span) => span.length as usize,
             _ => 0,
@@ -76,7 +92,7 @@ pub fn write_at_most(document: &Document, limit_bytes: usize, out: &mut Vec<u8>)
             }
         }
     }
-    close_ended(&mut stack, nodes.len(), out);
+    close_ended(&mut stack, range.end, out);
     out.len() - start <= limit_bytes
 }
 

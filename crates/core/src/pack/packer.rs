@@ -9,14 +9,15 @@ use std::sync::Arc;
 use crate::codec::{Codec, CodecChoice, CompressError, Compressor, STORED, SetupError};
 use crate::dictionary::Dictionary;
 use crate::document::{Document, first_difference};
-use crate::encoding::{DocumentEncoding, Encoding, Engine, Refusal, TextEncoder};
-use crate::envelope::{FIELD_BASE, Field, Header, checksum, looks_like_envelope};
+use crate::encoding::{DocumentEncoding, Encoding, Engine, Refusal, TextEncoder, WithSchema};
+use crate::envelope::{FIELD_BASE, FIELD_SCHEMA, Field, Header, checksum, looks_like_envelope};
 use crate::json;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use crate::pack::{
     Unpacker, encoded_bytes_max, is_worth_packing, looks_like_interop, reason_to_leave,
 };
 use crate::profile::{Method, Profile, VerifyOnPack};
+use crate::schema::Schema;
 
 mod delta;
 
@@ -121,6 +122,10 @@ struct Way {
     compressor: Box<dyn Compressor>,
     /// For an encoding of text.
     encoder: Option<Box<dyn TextEncoder>>,
+    /// For an encoding with a schema.
+    with_schema: Option<Box<dyn WithSchema>>,
+    /// What names the schema in the header.
+    schema_field: Vec<Field>,
     dictionary: Option<u32>,
 }
 
@@ -145,7 +150,12 @@ impl Way {
         encoding: &'static Encoding,
         choice: &CodecChoice,
         dictionary: Option<&Arc<Dictionary>>,
+        schema: Option<&Arc<Schema>>,
     ) -> Result<Way, SetupError> {
+        let with_schema = encoding.with_schema(schema)?;
+        let named = schema.filter(|_| with_schema.is_some());
+        let name =
+            |schema: &Arc<Schema>| Field { kind: FIELD_SCHEMA, value: schema.prefix().to_vec() };
         let codec = choice.codec.bare_form().unwrap_or(choice.codec);
         Ok(Way {
             encoding,
@@ -155,6 +165,8 @@ impl Way {
                 Engine::Text(engine) => Some(engine.encoder(dictionary.map(Arc::as_ref))),
                 _ => None,
             },
+            schema_field: named.map(name).into_iter().collect(),
+            with_schema,
             dictionary: dictionary.map(|dictionary| dictionary.id()),
         })
     }
@@ -169,17 +181,23 @@ impl Packer {
     pub fn new(profile: &Profile) -> Result<Packer, SetupError> {
         let mut ways_of_rules = Vec::new();
         for rule in &profile.rules {
-            if let Some(Method { encoding, codec, dictionary }) = &rule.method {
-                ways_of_rules
-                    .push((rule.max_bytes, Way::new(encoding, codec, dictionary.as_ref())?));
+            if let Some(Method { encoding, codec, dictionary, schema }) = &rule.method {
+                let way = Way::new(encoding, codec, dictionary.as_ref(), schema.as_ref())?;
+                ways_of_rules.push((rule.max_bytes, way));
             }
         }
         Ok(Packer {
             profile: profile.clone(),
-            way: Way::new(profile.encoding, &profile.codec, profile.dictionary.as_ref())?,
+            way: Way::new(
+                profile.encoding,
+                &profile.codec,
+                profile.dictionary.as_ref(),
+                profile.schema.as_ref(),
+            )?,
             ways_of_rules,
             work: Work {
-                unpacker: Unpacker::new(profile.dictionaries().map(Arc::clone)),
+                unpacker: Unpacker::new(profile.dictionaries().map(Arc::clone))
+                    .with_schemas(profile.schemas().map(Arc::clone)),
                 document: Document::new(),
                 decoded: Document::new(),
                 encoded: Vec::new(),
@@ -238,9 +256,10 @@ impl Work {
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<NotEncoded>, PlainReason> {
-        let not_encoded = match (&way.encoding.engine, &mut way.encoder) {
-            (Engine::Document(engine), _) => self.encode(way.encoding, *engine, payload).err(),
-            (_, Some(encoder)) => self.encode_text(encoder.as_mut(), payload).err(),
+        let not_encoded = match (&way.encoding.engine, &mut way.encoder, &way.with_schema) {
+            (Engine::Document(engine), ..) => self.encode(way.encoding, *engine, payload).err(),
+            (.., Some(engine)) => self.encode(way.encoding, engine.as_ref(), payload).err(),
+            (_, Some(encoder), _) => self.encode_text(encoder.as_mut(), payload).err(),
             _ => None,
         };
         let is_verbatim = matches!(way.encoding.engine, Engine::Verbatim) || not_encoded.is_some();
@@ -259,7 +278,7 @@ impl Work {
             payload_bytes: text.len() as u32,
             dictionary: way.dictionary,
             checksum: Some(checksum(text)),
-            fields: Vec::new(),
+            fields: if is_verbatim { Vec::new() } else { way.schema_field.clone() },
         };
         header.write(out);
 

@@ -5,13 +5,15 @@
 //! bytes that were not unpacked are never handed out.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::codec::{CodecId, DecompressError, Decompressor, SetupError, decoder_of};
 use crate::dictionary::Dictionary;
 use crate::document::Document;
 use crate::encoding::{
-    DecodeError, DocumentEncoding, EncodingId, Engine, TextDecoder, encoding_of,
+    DecodeError, DocumentEncoding, EncodingId, Engine, SchemaEncoding, TextDecoder, WithSchema,
+    encoding_of,
 };
 use crate::envelope::{
     FIELD_BASE, FIELD_SCHEMA, Field, Header, UnpackError, base_id, checksum, looks_like_envelope,
@@ -19,6 +21,7 @@ use crate::envelope::{
 use crate::json;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use crate::pack::encoded_bytes_max;
+use crate::schema::Schema;
 
 /// What a stored value turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +32,16 @@ pub enum Found {
     Envelope(Header),
 }
 
+/// The fewest bytes of a SHA-256 that name a schema.
+const SCHEMA_PREFIX_BYTES_MIN: usize = 4;
+
 /// Unpacks envelopes. It keeps one context for each codec and dictionary it has met.
 pub struct Unpacker {
     dictionaries: BTreeMap<u32, Arc<Dictionary>>,
     decompressors: BTreeMap<(CodecId, Option<u32>), Box<dyn Decompressor>>,
     decoders: BTreeMap<(EncodingId, Option<u32>), Box<dyn TextDecoder>>,
+    schemas: Vec<Arc<Schema>>,
+    with_schemas: BTreeMap<(EncodingId, [u8; 32]), Box<dyn WithSchema>>,
     encoded: Vec<u8>,
     document: Document,
     limit_bytes: usize,
@@ -46,10 +54,18 @@ impl Unpacker {
             dictionaries: dictionaries.into_iter().map(|found| (found.id(), found)).collect(),
             decompressors: BTreeMap::new(),
             decoders: BTreeMap::new(),
+            schemas: Vec::new(),
+            with_schemas: BTreeMap::new(),
             encoded: Vec::new(),
             document: Document::new(),
             limit_bytes: PAYLOAD_BYTES_MAX,
         }
+    }
+
+    /// The same unpacker, which knows these schemas too.
+    pub fn with_schemas(mut self, schemas: impl IntoIterator<Item = Arc<Schema>>) -> Unpacker {
+        self.schemas.extend(schemas);
+        self
     }
 
     /// The same unpacker, which takes payloads up to `limit_bytes` only.
@@ -123,10 +139,10 @@ impl Unpacker {
     ) -> Result<Header, UnpackError> {
         let (header, header_bytes) = Header::read(envelope)?;
         let body = &envelope[header_bytes..];
-        let mut base = None;
+        let (mut base, mut schema) = (None, None);
         for field in &header.fields {
             match field.kind {
-                FIELD_SCHEMA => return Err(UnpackError::MissingSchema),
+                FIELD_SCHEMA => schema = Some(self.named_schema(field)?),
                 FIELD_BASE => base = Some(named_base(field, base_of)?),
                 _ => {}
             }
@@ -144,6 +160,9 @@ impl Unpacker {
             return Err(UnpackError::TooLarge { limit: self.limit_bytes, got: payload_bytes });
         }
         self.prepare(&header)?;
+        if let Engine::Schema(engine) = engine {
+            self.prepare_schema(*engine, encoding, schema.as_ref())?;
+        }
         let decompressor = self
             .decompressors
             .get_mut(&(header.codec, header.dictionary))
@@ -170,6 +189,13 @@ impl Unpacker {
                 decode(*engine, encoded, &mut self.document, payload_bytes, out)
                     .map_err(|what| UnpackError::damaged(what, header_bytes))?;
             }
+            Engine::Schema(_) => {
+                let prepared =
+                    schema.and_then(|schema| self.with_schemas.get(&(encoding, *schema.sha256())));
+                let engine = prepared.ok_or(UnpackError::MissingSchema)?;
+                decode(engine.as_ref(), encoded, &mut self.document, payload_bytes, out)
+                    .map_err(|what| UnpackError::damaged(what, header_bytes))?;
+            }
             Engine::Text(engine) => {
                 let dictionary = header.dictionary.and_then(|id| self.dictionaries.get(&id));
                 let decoder = self
@@ -192,6 +218,30 @@ impl Unpacker {
             }
         }
         Ok(header)
+    }
+
+    /// The schema that a field names by the start of its SHA-256, if it is at hand.
+    fn named_schema(&self, field: &Field) -> Result<Arc<Schema>, UnpackError> {
+        let is_named = |schema: &&Arc<Schema>| schema.sha256().starts_with(&field.value);
+        let found = self.schemas.iter().find(is_named);
+        let found = found.filter(|_| field.value.len() >= SCHEMA_PREFIX_BYTES_MIN);
+        found.cloned().ok_or(UnpackError::MissingSchema)
+    }
+
+    /// Prepares an encoding with a schema, if it is not.
+    fn prepare_schema(
+        &mut self,
+        engine: &dyn SchemaEncoding,
+        encoding: EncodingId,
+        schema: Option<&Arc<Schema>>,
+    ) -> Result<(), UnpackError> {
+        let missing = "an encoding that needs a schema, without one";
+        let schema = schema.ok_or(UnpackError::damaged(missing, 4))?;
+        if let Entry::Vacant(place) = self.with_schemas.entry((encoding, *schema.sha256())) {
+            let other = "a schema in another language than its encoding's";
+            place.insert(engine.with_schema(schema).ok_or(UnpackError::damaged(other, 4))?);
+        }
+        Ok(())
     }
 
     /// Makes the context for a header's codec and dictionary, if there is none yet.

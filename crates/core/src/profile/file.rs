@@ -14,6 +14,7 @@ use super::{
 use crate::codec::{ChoiceError, CodecChoice};
 use crate::dictionary::Dictionary;
 use crate::encoding::{ENCODINGS, Encoding, encoding_named};
+use crate::schema::Schema;
 
 /// Why a profile file can't be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -49,6 +50,19 @@ pub enum ProfileError {
     SameDictionaryId {
         /// The id.
         id: u32,
+    },
+    /// A schema file is not the one that the profile was made with.
+    #[error(
+        "the schema {path} is another than the profile names: its SHA-256 is {got}, not \
+             {expected}"
+    )]
+    OtherSchema {
+        /// The path in the file.
+        path: String,
+        /// The SHA-256 that the profile names, in hexadecimal.
+        expected: String,
+        /// That of the file, in hexadecimal.
+        got: String,
     },
     /// Something is wrong with one of the rules.
     #[error("rule {number}: {error}")]
@@ -114,6 +128,8 @@ struct Table {
     codec: String,
     level: Option<Level>,
     dictionary: Option<String>,
+    schema: Option<String>,
+    schema_sha256: Option<String>,
     #[serde(default = "min_size_bytes_default")]
     min_size_bytes: usize,
     #[serde(default = "min_gain_default")]
@@ -132,6 +148,8 @@ struct RuleTable {
     codec: Option<String>,
     level: Option<Level>,
     dictionary: Option<String>,
+    schema: Option<String>,
+    schema_sha256: Option<String>,
 }
 
 /// A level is a number, or one of the words that codecs have for theirs (`high`).
@@ -178,8 +196,8 @@ fn as_toml(bytes: usize) -> usize {
 }
 
 impl RuleTable {
-    /// What the rule says, but for the dictionary, whose path is returned beside it.
-    fn read(self, above: usize) -> Result<(Rule, Option<String>), RuleError> {
+    /// What the rule says, but for the files that it names, whose paths are returned beside it.
+    fn read(self, above: usize) -> Result<(Rule, Option<String>, Named), RuleError> {
         let max_bytes = self.max_bytes;
         if max_bytes <= above {
             return Err(RuleError::TakesNothing { max_bytes, above });
@@ -190,20 +208,26 @@ impl RuleTable {
                 ("codec", self.codec.is_some()),
                 ("level", self.level.is_some()),
                 ("dictionary", self.dictionary.is_some()),
+                ("schema", self.schema.is_some()),
             ];
             return match keys.iter().find(|(_, is_there)| *is_there) {
                 Some((key, _)) => Err(RuleError::PlainWith { key }),
-                None => Ok((Rule { max_bytes, method: None }, None)),
+                None => Ok((Rule { max_bytes, method: None }, None, Named::default())),
             };
         }
         let encoding =
             encoding_of(self.encoding).map_err(|name| RuleError::UnknownEncoding { name })?;
         let codec = codec_of(self.codec.ok_or(RuleError::NoCodec)?, self.level)?;
-        let method = Method { encoding, codec, dictionary: None };
-        Ok((Rule { max_bytes, method: Some(method) }, self.dictionary))
+        let method = Method { encoding, codec, dictionary: None, schema: None };
+        let named = Named { path: self.schema, sha256: self.schema_sha256 };
+        Ok((Rule { max_bytes, method: Some(method) }, self.dictionary, named))
     }
 
-    fn of(rule: &Rule, path_of: &mut impl FnMut(&Dictionary) -> String) -> RuleTable {
+    fn of(
+        rule: &Rule,
+        path_of: &mut impl FnMut(&Dictionary) -> String,
+        schema_path_of: &mut impl FnMut(&Schema) -> String,
+    ) -> RuleTable {
         let max_bytes = as_toml(rule.max_bytes);
         let Some(method) = &rule.method else {
             return RuleTable { max_bytes, plain: Some(true), ..RuleTable::default() };
@@ -215,8 +239,39 @@ impl RuleTable {
             codec: Some(method.codec.name().to_owned()),
             level: Level::of(&method.codec),
             dictionary: method.dictionary.as_deref().map(path_of),
+            schema: method.schema.as_deref().map(schema_path_of),
+            schema_sha256: method.schema.as_deref().map(|schema| hex(schema.sha256())),
         }
     }
+}
+
+/// A schema as a profile names it.
+#[derive(Default)]
+struct Named {
+    path: Option<String>,
+    sha256: Option<String>,
+}
+
+impl Named {
+    /// Has the file read and compares it with the hash, where one is named.
+    fn read<E: From<ProfileError>>(
+        self,
+        read: &mut impl FnMut(&str) -> Result<Arc<Schema>, E>,
+    ) -> Result<Option<Arc<Schema>>, E> {
+        let Some(path) = self.path else { return Ok(None) };
+        let schema = read(&path)?;
+        let got = hex(schema.sha256());
+        match self.sha256 {
+            Some(expected) if !expected.eq_ignore_ascii_case(&got) => {
+                Err(ProfileError::OtherSchema { path, expected, got }.into())
+            }
+            _ => Ok(Some(schema)),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The dictionaries read so far, so that rules which name one file share what is prepared of it.
@@ -248,14 +303,15 @@ impl<R> Dictionaries<R> {
 }
 
 impl Profile {
-    /// Parses a profile file. `read_dictionary` is given a path that the file names, which is
-    /// meant relative to the file itself; it is called once for each path.
+    /// Parses a profile file. `read_dictionary` and `read_schema` are given a path that the file
+    /// names, which is meant relative to the file itself; the first is called once for each path.
     ///
     /// # Errors
-    /// A [`ProfileError`] as `E`, or what `read_dictionary` returns.
+    /// A [`ProfileError`] as `E`, or what the two return.
     pub fn from_toml<E: From<ProfileError>>(
         text: &str,
         read_dictionary: impl FnMut(&str) -> Result<Arc<Dictionary>, E>,
+        mut read_schema: impl FnMut(&str) -> Result<Arc<Schema>, E>,
     ) -> Result<Profile, E> {
         let file: File = toml::from_str(text).map_err(ProfileError::from)?;
         let table = file.profile;
@@ -272,14 +328,17 @@ impl Profile {
         let mut dictionaries = Dictionaries { read: read_dictionary, found: BTreeMap::new() };
         let mut profile = Profile::new(encoding, codec);
         profile.dictionary = dictionaries.at(table.dictionary)?;
+        let named = Named { path: table.schema, sha256: table.schema_sha256 };
+        profile.schema = named.read(&mut read_schema)?;
         let mut above = 0;
         for (index, rule) in table.rules.into_iter().enumerate() {
-            let (mut rule, path) = rule
+            let (mut rule, path, named) = rule
                 .read(above)
                 .map_err(|error| ProfileError::Rule { number: index + 1, error })?;
             above = rule.max_bytes;
             if let Some(method) = &mut rule.method {
                 method.dictionary = dictionaries.at(path)?;
+                method.schema = named.read(&mut read_schema)?;
             }
             profile.rules.push(rule);
         }
@@ -293,19 +352,27 @@ impl Profile {
         })
     }
 
-    /// The text of a profile file. `path_of` says where each dictionary will be, relative to that
-    /// file; it is called once for each use of a dictionary.
-    pub fn to_toml(&self, mut path_of: impl FnMut(&Dictionary) -> String) -> String {
+    /// The text of a profile file. `path_of` and `schema_path_of` say where each dictionary and
+    /// schema will be, relative to that file; they are called once for each use of one.
+    pub fn to_toml(
+        &self,
+        mut path_of: impl FnMut(&Dictionary) -> String,
+        mut schema_path_of: impl FnMut(&Schema) -> String,
+    ) -> String {
+        let of_rule = |rule: &Rule| RuleTable::of(rule, &mut path_of, &mut schema_path_of);
+        let rules: Vec<RuleTable> = self.rules.iter().map(of_rule).collect();
         let table = Table {
             name: Some(self.name.clone()),
             encoding: Some(self.encoding.name.to_owned()),
             codec: self.codec.name().to_owned(),
             level: Level::of(&self.codec),
             dictionary: self.dictionary.as_deref().map(&mut path_of),
+            schema: self.schema.as_deref().map(&mut schema_path_of),
+            schema_sha256: self.schema.as_deref().map(|schema| hex(schema.sha256())),
             min_size_bytes: as_toml(self.min_size_bytes),
             min_gain: self.min_gain,
             verify_on_pack: Some(self.verify_on_pack),
-            rules: self.rules.iter().map(|rule| RuleTable::of(rule, &mut path_of)).collect(),
+            rules,
         };
         // Strings and numbers have a TOML form, so there is no error that a caller could see.
         toml::to_string(&File { profile: table }).expect("strings and numbers are TOML")

@@ -11,9 +11,14 @@ fn dictionary(path: &str) -> Result<Arc<Dictionary>, ProfileError> {
     Ok(Dictionary::new(path.repeat(20).into_bytes()).unwrap())
 }
 
+/// No profile here names a schema.
+fn no_schema(path: &str) -> Result<Arc<crate::schema::Schema>, ProfileError> {
+    panic!("{path} is asked for")
+}
+
 fn read(rules: &str) -> Result<Profile, ProfileError> {
     let head = "[profile]\nencoding = \"msgpack\"\ncodec = \"zstd\"\nlevel = 9\n";
-    Profile::from_toml(&format!("{head}{rules}"), dictionary)
+    Profile::from_toml(&format!("{head}{rules}"), dictionary, no_schema)
 }
 
 const THREE_RULES: &str = r#"
@@ -73,10 +78,14 @@ fn a_payload_goes_to_the_first_rule_that_is_large_enough() {
 fn a_dictionary_that_rules_share_is_read_once() {
     let mut paths = Vec::new();
     let head = "[profile]\ncodec = \"zstd\"\n";
-    let profile = Profile::from_toml(&format!("{head}{THREE_RULES}"), |path| {
-        paths.push(path.to_owned());
-        dictionary(path)
-    })
+    let profile = Profile::from_toml(
+        &format!("{head}{THREE_RULES}"),
+        |path| {
+            paths.push(path.to_owned());
+            dictionary(path)
+        },
+        no_schema,
+    )
     .unwrap();
     assert_eq!(paths, ["large.dict", "small.dict"]);
     let found: Vec<_> = profile.dictionaries().collect();
@@ -92,10 +101,12 @@ fn one_content_in_two_files_is_one_dictionary_and_one_id_for_two_is_refused() {
         Dictionary::new([&start[..], content.as_bytes()].concat()).unwrap()
     };
     let text = format!("[profile]\ncodec = \"zstd\"\n{THREE_RULES}");
-    let same = Profile::from_toml::<ProfileError>(&text, |_| Ok(forged("same"))).unwrap();
+    let same =
+        Profile::from_toml::<ProfileError>(&text, |_| Ok(forged("same")), no_schema).unwrap();
     let found: Vec<_> = same.dictionaries().collect();
     assert!(Arc::ptr_eq(found[0], found[1]));
-    let error = Profile::from_toml::<ProfileError>(&text, |path| Ok(forged(path))).unwrap_err();
+    let error =
+        Profile::from_toml::<ProfileError>(&text, |path| Ok(forged(path)), no_schema).unwrap_err();
     assert_eq!(error, ProfileError::SameDictionaryId { id: 0x0001_0001 });
 }
 
@@ -106,9 +117,9 @@ fn what_is_written_is_read_as_the_same_profile() {
         let name = str::from_utf8(dictionary.bytes()).unwrap().split_at(10).0;
         name.to_owned()
     };
-    let text = profile.to_toml(path_of);
-    let again: Profile = Profile::from_toml(&text, dictionary).unwrap();
-    assert_eq!(again.to_toml(path_of), text);
+    let text = profile.to_toml(path_of, |_| unreachable!("no schema"));
+    let again: Profile = Profile::from_toml(&text, dictionary, no_schema).unwrap();
+    assert_eq!(again.to_toml(path_of, |_| unreachable!("no schema")), text);
     for payload_bytes in [0, 200, 201, 4097, 20_000] {
         assert_eq!(way(&again, payload_bytes), way(&profile, payload_bytes), "{text}");
     }
@@ -116,7 +127,7 @@ fn what_is_written_is_read_as_the_same_profile() {
         |profile: &Profile| profile.dictionaries().map(|found| found.id()).collect::<Vec<_>>();
     assert_eq!(ids(&again), ids(&profile));
     // A profile without rules has no trace of them.
-    assert!(!read("").unwrap().to_toml(path_of).contains("rule"));
+    assert!(!read("").unwrap().to_toml(path_of, |_| unreachable!("no schema")).contains("rule"));
 }
 
 #[test]
@@ -126,7 +137,7 @@ fn packed_forms_are_verified_by_default_where_any_encoding_is_not_verbatim() {
             "[profile]\ncodec = \"zstd\"\n[[profile.rule]]\nmax_bytes = 9\n\
              encoding = \"{encoding}\"\ncodec = \"zstd\"\n"
         );
-        Profile::from_toml(&text, dictionary).unwrap().verify_on_pack
+        Profile::from_toml(&text, dictionary, no_schema).unwrap().verify_on_pack
     };
     assert_eq!(rule("verbatim"), VerifyOnPack::Never);
     assert_eq!(rule("cbor"), VerifyOnPack::Always);
@@ -174,7 +185,7 @@ fn a_length_beyond_the_integers_of_toml_can_be_written() {
     let mut profile =
         Profile::new(encoding_named("verbatim").unwrap(), CodecChoice::parse("zstd").unwrap());
     profile.rules.push(Rule { max_bytes: usize::MAX, method: None });
-    let text = profile.to_toml(|_| unreachable!("no dictionary"));
-    let again: Profile = Profile::from_toml(&text, dictionary).unwrap();
+    let text = profile.to_toml(|_| unreachable!("no dictionary"), |_| unreachable!("no schema"));
+    let again: Profile = Profile::from_toml(&text, dictionary, no_schema).unwrap();
     assert_eq!(again.rule_for(1 << 40).map(|rule| rule.max_bytes), Some(i64::MAX as usize));
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use cinch_core::codec::CODECS;
 use cinch_core::dictionary::Dictionary;
 use cinch_core::profile::{Method, Rule};
+use cinch_core::schema::Schema;
 
 use super::classes::{self, Class, classes};
 use super::trials::{id_text, share, trial};
@@ -17,8 +18,9 @@ use crate::corpus::Corpus;
 use crate::measure::{Stage, profile_of};
 use crate::model::{
     CorpusSummary, DictionaryFile, Evaluation, FrontPoint, ProblemSummary, QUANTILES,
-    Recommendation, Reference, Run, SizeSummary, SplitSummary, Version,
+    Recommendation, Reference, Run, SchemaFile, SizeSummary, SplitSummary, Version,
 };
+use crate::schemas;
 use crate::select;
 use crate::statistics::percentile;
 
@@ -47,6 +49,7 @@ pub(super) fn model(mut measured: Measured<'_>) -> Evaluation {
         front: front.iter().filter_map(point).collect(),
         baseline: reference(&measured.all[measured.baseline].candidate),
         recommended: recommendation(&measured, &classes),
+        schemas: measured.schemas.found.iter().map(|one| schema_file(&measured, one)).collect(),
         run: run(&measured),
         seed: measured.request.seed,
         versions: versions(),
@@ -128,7 +131,7 @@ fn recommendation(measured: &Measured<'_>, classes: &[Class]) -> Recommendation 
     if let Some(bytes) = min_size_bytes {
         profile.min_size_bytes = profile.min_size_bytes.max(bytes as usize);
     }
-    let text = profile.to_toml(file_name);
+    let text = profile.to_toml(file_name, schemas::file_name);
     let dictionaries: Vec<DictionaryFile> =
         profile.dictionaries().map(|dictionary| dictionary_file(dictionary)).collect();
     by_class.rules = rules(measured, classes, &candidate);
@@ -155,7 +158,7 @@ fn recommendation(measured: &Measured<'_>, classes: &[Class]) -> Recommendation 
         reasons: reasons::reasons(measured),
         remembered: recall::remembered(measured),
         profile: text,
-        profile_by_class: has_rules.then(|| by_class.to_toml(file_name)),
+        profile_by_class: has_rules.then(|| by_class.to_toml(file_name, schemas::file_name)),
         dictionaries,
         dictionaries_by_class,
     }
@@ -174,6 +177,7 @@ fn rules(measured: &Measured<'_>, classes: &[Class], overall: &Candidate) -> Vec
         encoding: candidate.encoding,
         codec: candidate.codec,
         dictionary: candidate.dictionary().cloned(),
+        schema: candidate.schema.clone(),
     };
     let rule = |class: &Class| Rule {
         max_bytes: class.max_bytes,
@@ -186,6 +190,17 @@ fn rules(measured: &Measured<'_>, classes: &[Class], overall: &Candidate) -> Vec
 fn file_name(dictionary: &Dictionary) -> String {
     let ending = if dictionary.model().is_some() { "cinchdict" } else { "zdict" };
     format!("dictionary-{:08x}.{ending}", dictionary.id())
+}
+
+fn schema_file(measured: &Measured<'_>, schema: &Schema) -> SchemaFile {
+    let is_given = measured.schemas.given.contains(&schema.language());
+    SchemaFile {
+        file_name: schemas::file_name(schema),
+        language: schema.language().name().to_owned(),
+        sha256: schema.sha256().iter().map(|byte| format!("{byte:02x}")).collect(),
+        trained_on_payloads: if is_given { 0 } else { measured.schemas.payloads },
+        bytes: schema.bytes().to_vec(),
+    }
 }
 
 fn dictionary_file(dictionary: &Dictionary) -> DictionaryFile {

@@ -10,7 +10,7 @@ use super::recall;
 use super::trials::{dictionary_cost, share, time_ns};
 use crate::candidate::{Candidate, controls};
 use crate::goal::SIZE_SHARE_MAX;
-use crate::measure::Stage;
+use crate::measure::{Stage, Tracked};
 use crate::report::human;
 use crate::statistics::P99_COUNT_MIN;
 
@@ -207,6 +207,33 @@ fn more_or_less(change: f64, more: &str, less: &str) -> String {
     }
 }
 
+/// The smallest trial with a schema beside the smallest without one, and without a dictionary,
+/// which also has to be handed around.
+fn what_a_schema_would_buy(measured: &Measured<'_>) -> Option<String> {
+    let smallest = |is_wanted: &dyn Fn(&Candidate) -> bool| {
+        let is_sound = |tracked: &Tracked| tracked.failures == 0 && !tracked.sizes.is_empty();
+        (0..measured.all.len())
+            .filter(|&index| is_sound(&measured.all[index]))
+            .filter(|&index| is_wanted(&measured.all[index].candidate))
+            .map(|index| (index, share(measured, index)))
+            .min_by(|(_, a), (_, b)| a.total_cmp(b))
+    };
+    let (with, with_share) = smallest(&|candidate| candidate.schema.is_some())?;
+    let (without, without_share) =
+        smallest(&|candidate| candidate.schema.is_none() && candidate.learned.is_none())?;
+    let tracked = &measured.all[with];
+    let refused = tracked.refused as f64 / tracked.sizes.len() as f64;
+    Some(format!(
+        "What a schema would buy: {} stores {} of the bytes, {} without schema and dictionary {}. \
+         It refused {} of the payloads, which are counted as they are.",
+        tracked.candidate,
+        human::percent(with_share),
+        measured.all[without].candidate,
+        human::percent(without_share),
+        human::percent(refused),
+    ))
+}
+
 /// What the user should know of the measurement.
 pub(super) fn notices(measured: &Measured<'_>) -> Vec<String> {
     let corpus = measured.corpus;
@@ -248,6 +275,7 @@ pub(super) fn notices(measured: &Measured<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    notices.extend(what_a_schema_would_buy(measured));
     if measured.decision.is_borderline {
         notices.push(
             "The choice is a close one: another run may prefer another of the trials that are \

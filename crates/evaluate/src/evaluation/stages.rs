@@ -143,7 +143,9 @@ impl Measured<'_> {
         }
         for (place, index) in best.into_iter().enumerate() {
             let with_encodings = place < with_encodings && wanted.encodings.is_none();
-            for candidate in around(&self.all[index].candidate, goal.wants_slow, with_encodings) {
+            for mut candidate in around(&self.all[index].candidate, goal.wants_slow, with_encodings)
+            {
+                self.schemas.attach(&mut candidate);
                 if !self.all.iter().any(|known| known.candidate == candidate) {
                     self.all.push(Tracked::new(candidate));
                 }

@@ -37,6 +37,7 @@ fn request() -> Request<'static> {
         link: None,
         capacity: None,
         behind: Vec::new(),
+        schemas: Vec::new(),
         against: None,
         memory: None,
     }

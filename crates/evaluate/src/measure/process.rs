@@ -162,7 +162,9 @@ fn write_candidate(
     frames::write_text(output, from.name())?;
     frames::write_text(output, &candidate.without_dictionary().to_string())?;
     let dictionary = candidate.dictionary().map_or(&[] as &[u8], |dictionary| dictionary.bytes());
-    frames::write_bytes(output, dictionary)
+    frames::write_bytes(output, dictionary)?;
+    let schema = candidate.schema.as_ref().map_or(&[] as &[u8], |schema| schema.bytes());
+    frames::write_bytes(output, schema)
 }
 
 fn write_payload(output: &mut impl Write, payload: &Payload) -> io::Result<()> {

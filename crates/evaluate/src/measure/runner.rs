@@ -8,7 +8,7 @@ use cinch_core::codec::{
     CodecChoice, CompressError, Compressor, DecompressError, Decompressor, STORED, SetupError,
 };
 use cinch_core::document::{Document, first_difference};
-use cinch_core::encoding::{DocumentEncoding, Engine, TextDecoder, TextEncoder};
+use cinch_core::encoding::{DocumentEncoding, Engine, TextDecoder, TextEncoder, WithSchema};
 use cinch_core::envelope::checksum;
 use cinch_core::json;
 
@@ -147,6 +147,8 @@ pub struct Runner {
     decompressor: Box<dyn Decompressor>,
     /// For an encoding of text.
     text_contexts: Option<(Box<dyn TextEncoder>, Box<dyn TextDecoder>)>,
+    /// For an encoding with a schema.
+    with_schema: Option<Box<dyn WithSchema>>,
     document: Document,
     decoded: Document,
     encoded: Vec<u8>,
@@ -177,6 +179,7 @@ impl Runner {
             compressor: compressor?,
             decompressor: decompressor?,
             text_contexts,
+            with_schema: candidate.encoding.with_schema(candidate.schema.as_ref())?,
             document: Document::new(),
             decoded: Document::new(),
             encoded: Vec::new(),
@@ -222,13 +225,35 @@ impl Runner {
         check: bool,
         between: impl FnOnce(),
     ) -> Run {
+        let with_schema = self.with_schema.take();
+        let engine: Option<&dyn DocumentEncoding> =
+            match (&self.candidate.encoding.engine, &with_schema) {
+                (Engine::Document(engine), _) => Some(*engine),
+                (_, Some(engine)) => Some(engine.as_ref()),
+                _ => None,
+            };
+        let run = self.run_by(engine, payload, check, between);
+        self.with_schema = with_schema;
+        run
+    }
+
+    fn run_by(
+        &mut self,
+        engine: Option<&dyn DocumentEncoding>,
+        payload: &Payload,
+        check: bool,
+        between: impl FnOnce(),
+    ) -> Run {
         let mut steps = Steps::default();
         let refusal = match self.candidate.encoding.engine {
             Engine::Verbatim => {
                 self.text_steps(payload, &mut steps);
                 None
             }
-            Engine::Document(engine) => self.encode(engine, payload, &mut steps).err(),
+            Engine::Document(_) | Engine::Schema(_) => match engine {
+                Some(engine) => self.encode(engine, payload, &mut steps).err(),
+                None => Some("the encoding has no schema".to_owned()),
+            },
             Engine::Text(_) => {
                 self.text_steps(payload, &mut steps);
                 self.encode_text(payload, &mut steps).err()
@@ -255,9 +280,9 @@ impl Runner {
         steps.decompress = time as f32;
         let mut verdict = judge_bytes(&decompressed, output, input, check);
         if !is_verbatim && verdict == Verdict::Fine {
-            verdict = match self.candidate.encoding.engine {
-                Engine::Document(engine) => self.decode(engine, &mut steps, check),
-                _ => self.decode_text(payload, &mut steps, check),
+            verdict = match engine {
+                Some(engine) => self.decode(engine, &mut steps, check),
+                None => self.decode_text(payload, &mut steps, check),
             };
         }
         if self.candidate.codec.codec.info().id != STORED {

@@ -2,9 +2,10 @@
 //!
 //! It is asked for every payload that is sized, never inside a timed call.
 
-use cinch_core::envelope::Header;
+use cinch_core::envelope::{FIELD_SCHEMA, Field, Header};
 use cinch_core::pack::{Packer, is_worth_packing, reason_to_leave};
 use cinch_core::profile::{Profile, VerifyOnPack};
+use cinch_core::schema::Schema;
 
 use crate::candidate::Candidate;
 use crate::measure::runner::Run;
@@ -14,6 +15,8 @@ pub(super) struct Stored {
     profile: Profile,
     /// Only where envelopes use another form of the codec: everything else is known from the run.
     packer: Option<Packer>,
+    /// What names the schema in a header.
+    schema_field: Vec<Field>,
     out: Vec<u8>,
 }
 
@@ -21,6 +24,7 @@ pub(super) struct Stored {
 pub(crate) fn profile_of(candidate: &Candidate) -> Profile {
     let mut profile = Profile::new(candidate.encoding, candidate.codec);
     profile.dictionary = candidate.dictionary().cloned();
+    profile.schema = candidate.schema.clone();
     profile
 }
 
@@ -33,7 +37,9 @@ impl Stored {
             Some(_) => Some(Packer::new(&profile).ok()?),
             None => None,
         };
-        Some(Stored { profile, packer, out: Vec::new() })
+        let name = |schema: &Schema| Field { kind: FIELD_SCHEMA, value: schema.prefix().to_vec() };
+        let schema_field = profile.schema.as_deref().map(name).into_iter().collect();
+        Some(Stored { profile, packer, schema_field, out: Vec::new() })
     }
 
     /// The bytes that are stored for a payload, given what a run of it left.
@@ -56,7 +62,7 @@ impl Stored {
             dictionary: self.profile.dictionary.as_ref().map(|dictionary| dictionary.id()),
             // The value does not matter, only that there is one.
             checksum: Some(0),
-            fields: Vec::new(),
+            fields: if is_encoded { self.schema_field.clone() } else { Vec::new() },
         };
         let packed_bytes = header.write(&mut self.out).unwrap_or_default() + run.bytes_out;
         let is_packed = is_worth_packing(&self.profile, payload.len(), packed_bytes);

@@ -13,6 +13,7 @@ use crate::corpus::{Origin, Payload};
 use crate::measure::executor::{Contexts, first_call};
 use crate::measure::frames::{self, BATCH_PAYLOADS, Operation};
 use crate::measure::runner::TimedFrom;
+use crate::schemas::language_of;
 
 /// Serves requests until the input ends.
 ///
@@ -83,6 +84,11 @@ fn read_candidate(input: &mut impl Read) -> io::Result<(Candidate, TimedFrom)> {
             sample_payloads: 0,
             sample_bytes: 0,
         }));
+    }
+    let schema = frames::read_bytes(input)?;
+    if let (false, Some(language)) = (schema.is_empty(), language_of(candidate.encoding)) {
+        let read = cinch_schema::read(language, &schema);
+        candidate.schema = Some(read.map_err(|error| invalid(error.to_string()))?);
     }
     Ok((candidate, from))
 }

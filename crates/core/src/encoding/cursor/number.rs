@@ -28,7 +28,7 @@ const QUOTED_LENGTH_MAX: usize = 64;
 
 /// The double of a number text if the shortest decimal form of that double is the same number.
 #[inline]
-pub(in crate::encoding) fn exact_float(text: &[u8]) -> Option<f64> {
+pub(crate) fn exact_float(text: &[u8]) -> Option<f64> {
     let (negative, rest) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),

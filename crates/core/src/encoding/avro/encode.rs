@@ -1,0 +1,299 @@
+//! Document to Avro: a record's members are found first, then written in the order of the schema.
+//!
+//! It recurses, to the depth that other readers take and no further. What turns out not to fit is
+//! taken back, and the record around it puts it into its rest, if the field may be absent.
+
+use super::MEMBER;
+use crate::document::{Document, Node};
+use crate::encoding::Refusal;
+use crate::encoding::cursor::text::is_utf8;
+use crate::encoding::tagged::{FAILED_TRIES_MAX, bytes_of, check_map, elements, pairs};
+use crate::json;
+use crate::limits::SCHEMA_DEPTH_MAX;
+use crate::schema::Outside;
+use crate::schema::avro::{Field, Plan, Type};
+use crate::schema::tagged::fits::{base64_of, double_of, float_of, is_number};
+
+/// Appends the document and answers how many members the rest took.
+pub(super) fn encode(plan: &Plan, document: &Document, out: &mut Vec<u8>) -> Result<u64, Refusal> {
+    let mut encoder = Encoder { plan, document, out, failed: 0, rest: 0 };
+    encoder.checked(plan.root(), 0, 1).map_err(|outside| outside.refusal(document))?;
+    Ok(encoder.rest)
+}
+
+struct Encoder<'a> {
+    plan: &'a Plan,
+    document: &'a Document,
+    out: &'a mut Vec<u8>,
+    /// How many values did not fit a branch that was tried.
+    failed: u32,
+    /// How many members the rest took.
+    rest: u64,
+}
+
+/// No member of the payload has the field's key.
+const NONE: usize = usize::MAX;
+
+impl<'a> Encoder<'a> {
+    fn record(&mut self, record: usize, node: usize, depth: usize) -> Result<(), Outside> {
+        let plan = self.plan;
+        let described = &plan.records()[record];
+        // The pairs in the order of the payload: the field, or nothing for a member without a
+        // place.
+        let mut order: Vec<(Option<usize>, usize, usize)> = Vec::new();
+        let mut values = vec![NONE; described.fields.len()];
+        let mut likely = 0;
+        for (key, value) in pairs(self.document, node) {
+            let field = plan.field_of(record, bytes_of(self.document, key), likely);
+            let field = field.filter(|&field| values[field] == NONE);
+            if let Some(field) = field {
+                likely = field + 1;
+                values[field] = value;
+            } else if !described.has_rest {
+                let what = "its key is none of the record's, or stands twice";
+                return Err(Outside { node: value, what });
+            }
+            order.push((field, key, value));
+        }
+        for (index, (field, &value)) in described.fields.iter().zip(&values).enumerate() {
+            if self.field(field, value, node, described.has_rest, depth)? {
+                continue;
+            }
+            for place in &mut order {
+                if place.0 == Some(index) {
+                    place.0 = None;
+                }
+            }
+        }
+        if described.has_rest {
+            self.rest(&order)?;
+        } else if !order.is_sorted_by_key(|(field, ..)| *field) {
+            let what = "its keys are in another order than the schema's";
+            return Err(Outside { node, what });
+        }
+        Ok(())
+    }
+
+    /// Writes a field and answers whether it took the value: if not, it is written as absent.
+    fn field(
+        &mut self,
+        field: &Field,
+        value: usize,
+        record: usize,
+        has_rest: bool,
+        depth: usize,
+    ) -> Result<bool, Outside> {
+        if value == NONE {
+            let what = "a key that the schema has in every payload is missing";
+            let absent = field.absent.ok_or(Outside { node: record, what })?;
+            self.long(absent as i64);
+            return Ok(true);
+        }
+        let (start, rest) = (self.out.len(), self.rest);
+        let result = match (&field.of, field.absent) {
+            (Type::Union(branches), absent) => self.union(branches, absent, value, depth),
+            (of, _) => self.checked(of, value, depth),
+        };
+        match (result, field.absent) {
+            (Ok(()), _) => Ok(true),
+            (Err(_), Some(absent)) if has_rest => {
+                self.out.truncate(start);
+                self.rest = rest;
+                self.long(absent as i64);
+                Ok(false)
+            }
+            (Err(outside), _) => Err(outside),
+        }
+    }
+
+    /// Writes what the payload has beside the fields: its order of keys, where that is not the
+    /// schema's with the rest behind, and the members that have no place.
+    fn rest(&mut self, order: &[(Option<usize>, usize, usize)]) -> Result<(), Outside> {
+        let place = |field: &Option<usize>| field.unwrap_or(NONE);
+        let is_usual = order.is_sorted_by_key(|(field, ..)| place(field));
+        let members = order.iter().filter(|(field, ..)| field.is_none()).count();
+        if is_usual && members == 0 {
+            self.long(0);
+            return Ok(());
+        }
+        self.long(1);
+        if !is_usual {
+            self.long(order.len() as i64);
+            for (field, ..) in order {
+                self.long(field.map_or(MEMBER, |field| field as i64));
+            }
+        }
+        self.long(0);
+        if members > 0 {
+            self.long(members as i64);
+            self.rest += members as u64;
+            for (_, key, value) in order.iter().filter(|(field, ..)| field.is_none()) {
+                self.text(*key)?;
+                self.json(*value);
+            }
+        }
+        self.long(0);
+        Ok(())
+    }
+
+    fn union(
+        &mut self,
+        branches: &[Type],
+        absent: Option<usize>,
+        node: usize,
+        depth: usize,
+    ) -> Result<(), Outside> {
+        let mut outside = Outside { node, what: "it is none of the types of its union" };
+        for (index, branch) in branches.iter().enumerate() {
+            if Some(index) == absent || !fits(branch, self.document, node) {
+                continue;
+            }
+            let (start, rest) = (self.out.len(), self.rest);
+            self.long(index as i64);
+            match self.value(branch, node, depth) {
+                Ok(()) => return Ok(()),
+                Err(found) => outside = found,
+            }
+            self.out.truncate(start);
+            self.rest = rest;
+            self.failed += 1;
+            if self.failed > FAILED_TRIES_MAX {
+                break;
+            }
+        }
+        Err(outside)
+    }
+
+    fn checked(&mut self, of: &Type, node: usize, depth: usize) -> Result<(), Outside> {
+        if !fits(of, self.document, node) {
+            return Err(Outside { node, what: "it is not of the type that stands there" });
+        }
+        self.value(of, node, depth)
+    }
+
+    /// Writes a value that fits.
+    fn value(&mut self, of: &Type, node: usize, depth: usize) -> Result<(), Outside> {
+        let document = self.document;
+        let found = document.nodes()[node];
+        let gone = Outside { node, what: "it is not of the type that stands there" };
+        if depth > SCHEMA_DEPTH_MAX {
+            return Err(Outside { node, what: "it nests deeper than readers take" });
+        }
+        match of {
+            Type::Null => {}
+            Type::JsonNull => self.long(0),
+            Type::Bool => self.out.push(u8::from(found == Node::Bool(true))),
+            Type::Int | Type::Long => {
+                let Node::Int(value) = found else { return Err(gone) };
+                self.long(value);
+            }
+            Type::Float => {
+                let value = float_of(document, found).ok_or(gone)?;
+                self.out.extend_from_slice(&value.to_le_bytes());
+            }
+            Type::Double => {
+                let value = double_of(document, found).ok_or(gone)?;
+                self.out.extend_from_slice(&value.to_le_bytes());
+            }
+            Type::Text => self.text(node)?,
+            Type::Bytes(length) => {
+                let bytes = base64_of(bytes_of(document, node)).ok_or(gone)?;
+                if length.is_none() {
+                    self.long(bytes.len() as i64);
+                }
+                self.out.extend_from_slice(&bytes);
+            }
+            Type::Enum(names) => {
+                let name = bytes_of(document, node);
+                let index = names.iter().position(|other| other.as_bytes() == name).ok_or(gone)?;
+                self.long(index as i64);
+            }
+            Type::NumberText | Type::Json => self.json(node),
+            Type::List(element) => {
+                let Node::Array { length, .. } = found else { return Err(gone) };
+                if length > 0 {
+                    if !self.plan.takes_bytes(element) {
+                        return Err(Outside { node, what: "its elements would take no bytes" });
+                    }
+                    self.long(i64::from(length));
+                    for node in elements(document, node) {
+                        self.checked(element, node, depth + 1)?;
+                    }
+                }
+                self.long(0);
+            }
+            Type::Map(value_type) => {
+                let Node::Object { length, .. } = found else { return Err(gone) };
+                check_map(document, node)?;
+                if length > 0 {
+                    self.long(i64::from(length));
+                    for (key, value) in pairs(document, node) {
+                        self.text(key)?;
+                        self.checked(value_type, value, depth + 1)?;
+                    }
+                }
+                self.long(0);
+            }
+            Type::Record(record) => self.record(*record, node, depth + 1)?,
+            Type::Union(branches) => self.union(branches, None, node, depth)?,
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, node: usize) -> Result<(), Outside> {
+        let bytes = bytes_of(self.document, node);
+        if !is_utf8(bytes) {
+            return Err(Outside { node, what: "it holds a lone surrogate" });
+        }
+        self.long(bytes.len() as i64);
+        self.out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Writes a value as its JSON text.
+    fn json(&mut self, node: usize) {
+        let mut text = Vec::new();
+        json::write_value(self.document, node, &mut text);
+        self.long(text.len() as i64);
+        self.out.extend_from_slice(&text);
+    }
+
+    #[inline]
+    fn long(&mut self, value: i64) {
+        let mut value = (value << 1 ^ value >> 63) as u64;
+        while value >= 0x80 {
+            self.out.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.out.push(value as u8);
+    }
+}
+
+/// Whether a value may be written as a type, as far as the value itself says.
+#[inline]
+fn fits(of: &Type, document: &Document, index: usize) -> bool {
+    let node = document.nodes()[index];
+    match of {
+        Type::Text => matches!(node, Node::String(_)),
+        Type::Null | Type::JsonNull => node == Node::Null,
+        Type::Int => matches!(node, Node::Int(value) if i32::try_from(value).is_ok()),
+        Type::Long => matches!(node, Node::Int(_)),
+        Type::Bool => matches!(node, Node::Bool(_)),
+        Type::Record(_) | Type::Map(_) => matches!(node, Node::Object { .. }),
+        Type::List(_) => matches!(node, Node::Array { .. }),
+        Type::Double => double_of(document, node).is_some(),
+        Type::Float => float_of(document, node).is_some(),
+        Type::NumberText => is_number(node),
+        Type::Json => true,
+        Type::Union(branches) => branches.iter().any(|branch| fits(branch, document, index)),
+        Type::Bytes(length) => match node {
+            Node::String(span) => base64_of(document.bytes(span))
+                .is_some_and(|bytes| length.is_none_or(|length| length == bytes.len())),
+            _ => false,
+        },
+        Type::Enum(names) => match node {
+            Node::String(span) => names.iter().any(|name| name.as_bytes() == document.bytes(span)),
+            _ => false,
+        },
+    }
+}

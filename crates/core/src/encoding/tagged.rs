@@ -1,0 +1,90 @@
+//! What the encodings of numbered fields share: which fields of an object were met, which keys of a
+//! map, and how often another way may be tried.
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod testing;
+
+use foldhash::{HashSet, HashSetExt};
+
+use crate::document::{Document, Node};
+use crate::schema::Outside;
+
+/// After so many values that did not fit the way tried first, no second way is tried for a value:
+/// each try may write much before it fails, and tries nest.
+pub(super) const FAILED_TRIES_MAX: u32 = 1024;
+
+/// Which fields of one object were met.
+pub(super) struct Met {
+    low: u64,
+    high: Vec<u64>,
+}
+
+impl Met {
+    /// None of so many fields.
+    #[inline]
+    pub(super) fn none(fields: usize) -> Met {
+        let high = if fields > 64 { vec![0; fields.div_ceil(64) - 1] } else { Vec::new() };
+        Met { low: 0, high }
+    }
+
+    /// Notes a field, and answers whether it is met for the first time.
+    #[inline]
+    pub(super) fn insert(&mut self, field: usize) -> bool {
+        let word = match field.checked_sub(64) {
+            None => &mut self.low,
+            Some(above) => &mut self.high[above / 64],
+        };
+        let bit = 1 << (field % 64);
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+}
+
+/// The pairs of an object: the nodes of each key and value.
+pub(super) fn pairs(document: &Document, object: usize) -> impl Iterator<Item = (usize, usize)> {
+    let end = document.end_of(object);
+    let mut key = object + 1;
+    std::iter::from_fn(move || {
+        let pair = (key < end).then_some((key, key + 1))?;
+        key = document.end_of(key + 1);
+        Some(pair)
+    })
+}
+
+/// The elements of an array: the node that each starts with.
+pub(super) fn elements(document: &Document, array: usize) -> impl Iterator<Item = usize> {
+    let end = document.end_of(array);
+    let mut element = array + 1;
+    std::iter::from_fn(move || {
+        let found = (element < end).then_some(element)?;
+        element = document.end_of(element);
+        Some(found)
+    })
+}
+
+/// The bytes of a key, or of a string that must be one.
+#[inline]
+pub(super) fn bytes_of(document: &Document, node: usize) -> &[u8] {
+    match document.nodes()[node] {
+        Node::String(span) => document.bytes(span),
+        _ => &[],
+    }
+}
+
+/// Refuses an object as a map if a key stands in it twice: other readers keep the last only.
+pub(super) fn check_map(document: &Document, object: usize) -> Result<(), Outside> {
+    let Node::Object { length, .. } = document.nodes()[object] else {
+        return Err(Outside { node: object, what: "it is no object" });
+    };
+    if length < 2 {
+        return Ok(());
+    }
+    let mut keys = HashSet::with_capacity(length as usize);
+    for (key, value) in pairs(document, object) {
+        if !keys.insert(bytes_of(document, key)) {
+            return Err(Outside { node: value, what: "its key stands twice in a map" });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Thrift's compact protocol: varints, and field numbers as differences.
+
+use super::protocol::{Head, Protocol, Type};
+use crate::encoding::DecodeError;
+use crate::encoding::cursor::Cursor;
+
+/// The compact protocol, without a message around the struct.
+pub(in crate::encoding) struct Compact;
+
+/// The codes of booleans as fields; in lists and maps the first stands for the type.
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+
+fn code(of: Type) -> u8 {
+    match of {
+        Type::Bool => TRUE,
+        Type::I8 => 3,
+        Type::I16 => 4,
+        Type::I32 => 5,
+        Type::I64 => 6,
+        Type::Double => 7,
+        Type::Binary => 8,
+        Type::List => 9,
+        Type::Map => 11,
+        Type::Struct => 12,
+    }
+}
+
+fn type_of_code(cursor: &Cursor<'_>, code: u8) -> Result<Type, DecodeError> {
+    Ok(match code {
+        TRUE | FALSE => Type::Bool,
+        3 => Type::I8,
+        4 => Type::I16,
+        5 => Type::I32,
+        6 => Type::I64,
+        7 => Type::Double,
+        8 => Type::Binary,
+        // A set is a list whose elements differ, which JSON does not tell apart.
+        9 | 10 => Type::List,
+        11 => Type::Map,
+        12 => Type::Struct,
+        _ => return Err(cursor.corrupt("an unknown type")),
+    })
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn zigzag(out: &mut Vec<u8>, value: i64) {
+    varint(out, (value << 1 ^ value >> 63) as u64);
+}
+
+fn read_zigzag(cursor: &mut Cursor<'_>) -> Result<i64, DecodeError> {
+    let value = cursor.varint()?;
+    Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+}
+
+impl Protocol for Compact {
+    const NAME: &'static str = "thrift-compact";
+
+    fn head(out: &mut Vec<u8>, of: Type, number: i16, last: i16, value: Option<bool>) -> bool {
+        let code = match value {
+            Some(false) => FALSE,
+            _ => code(of),
+        };
+        match i32::from(number) - i32::from(last) {
+            difference @ 1..=15 => out.push((difference as u8) << 4 | code),
+            _ => {
+                out.push(code);
+                zigzag(out, i64::from(number));
+            }
+        }
+        value.is_some()
+    }
+
+    fn bool(out: &mut Vec<u8>, value: bool) {
+        out.push(if value { TRUE } else { FALSE });
+    }
+
+    fn integer(out: &mut Vec<u8>, of: Type, value: i64) {
+        match of {
+            Type::I8 => out.push(value as u8),
+            _ => zigzag(out, value),
+        }
+    }
+
+    fn double(out: &mut Vec<u8>, value: f64) {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
+
+    fn length(out: &mut Vec<u8>, length: u32) {
+        varint(out, u64::from(length));
+    }
+
+    fn list(out: &mut Vec<u8>, of: Type, length: u32) {
+        if length < 15 {
+            out.push((length as u8) << 4 | code(of));
+        } else {
+            out.push(0xF0 | code(of));
+            varint(out, u64::from(length));
+        }
+    }
+
+    fn map(out: &mut Vec<u8>, of: Type, length: u32) {
+        varint(out, u64::from(length));
+        if length > 0 {
+            out.push(code(Type::Binary) << 4 | code(of));
+        }
+    }
+
+    fn read_head(cursor: &mut Cursor<'_>, last: i16) -> Result<Option<Head>, DecodeError> {
+        let byte = cursor.byte()?;
+        if byte == 0 {
+            return Ok(None);
+        }
+        let of = type_of_code(cursor, byte & 0x0F)?;
+        let number = match byte >> 4 {
+            0 => i16::try_from(read_zigzag(cursor)?).ok(),
+            difference => last.checked_add(i16::from(difference)),
+        };
+        let number = number.ok_or_else(|| cursor.corrupt("a field number of more than 16 bits"))?;
+        let value = (of == Type::Bool).then_some(byte & 0x0F == TRUE);
+        Ok(Some(Head { of, number, value }))
+    }
+
+    fn read_bool(cursor: &mut Cursor<'_>) -> Result<bool, DecodeError> {
+        match cursor.byte()? {
+            // Older writers say false with a zero.
+            FALSE | 0 => Ok(false),
+            TRUE => Ok(true),
+            _ => Err(cursor.corrupt("a boolean that is neither")),
+        }
+    }
+
+    fn read_integer(cursor: &mut Cursor<'_>, of: Type) -> Result<i64, DecodeError> {
+        if of == Type::I8 {
+            return Ok(i64::from(cursor.byte()? as i8));
+        }
+        let value = read_zigzag(cursor)?;
+        let fits = match of {
+            Type::I16 => i16::try_from(value).is_ok(),
+            Type::I32 => i32::try_from(value).is_ok(),
+            _ => true,
+        };
+        if fits { Ok(value) } else { Err(cursor.corrupt("an integer out of its type's range")) }
+    }
+
+    fn read_double(cursor: &mut Cursor<'_>) -> Result<f64, DecodeError> {
+        Ok(f64::from_le_bytes(cursor.array()?))
+    }
+
+    fn read_length(cursor: &mut Cursor<'_>) -> Result<u64, DecodeError> {
+        cursor.varint()
+    }
+
+    fn read_list(cursor: &mut Cursor<'_>) -> Result<(Option<Type>, u64), DecodeError> {
+        let byte = cursor.byte()?;
+        let length = match byte >> 4 {
+            15 => cursor.varint()?,
+            length => u64::from(length),
+        };
+        let of = (length > 0).then(|| type_of_code(cursor, byte & 0x0F)).transpose()?;
+        Ok((of, length))
+    }
+
+    fn read_map(cursor: &mut Cursor<'_>) -> Result<(Option<(Type, Type)>, u64), DecodeError> {
+        let length = cursor.varint()?;
+        if length == 0 {
+            return Ok((None, 0));
+        }
+        let byte = cursor.byte()?;
+        let types = (type_of_code(cursor, byte >> 4)?, type_of_code(cursor, byte & 0x0F)?);
+        Ok((Some(types), length))
+    }
+}
