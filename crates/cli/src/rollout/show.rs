@@ -85,7 +85,7 @@ fn does(row: &StepRow, slots: Slots, which: usize) -> String {
 /// A table without lines.
 pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(NOTHING).set_header(header.iter().copied());
+    table.load_style(NOTHING).set_header(header.iter().copied());
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
