@@ -9,9 +9,11 @@ mod estimate;
 mod evaluate;
 mod failure;
 mod generate;
+mod ingest;
 mod inputs;
 mod inspect;
 mod interrupt;
+mod logs;
 mod output;
 mod pack;
 mod profile;
@@ -53,6 +55,8 @@ fn main() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::MeasureWorker => evaluate::serve(),
         Command::Generate(arguments) => generate::run(&arguments),
+        Command::Ingest(arguments) => ingest::run(&arguments),
+        Command::Logs(arguments) => logs::run(&arguments),
     };
     match result {
         Ok(Done::Whole) => ExitCode::SUCCESS,

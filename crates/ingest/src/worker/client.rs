@@ -1,0 +1,267 @@
+//! A connection as its worker sees it: the machine of its protocol, the part of a record that has
+//! come so far, and its pool once that is known.
+
+use std::sync::Arc;
+
+use cinch_wire::Span;
+use cinch_wire::cal::{Cal, CalError, HEADER_BYTES, Message};
+use cinch_wire::lines::{Framing, LENGTH_BYTES, Lines, LinesError, Overlong};
+
+use super::Filling;
+use crate::config::{Listener, Protocol};
+use crate::connection::Connection;
+use crate::format::RunKind;
+use crate::pool::{Pool, Pools};
+
+/// A part buffer that has grown beyond this is given back when it is empty.
+const PART_KEPT_BYTES: usize = 4 << 10;
+
+/// What ends a connection.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ClientError {
+    #[error(transparent)]
+    Cal(#[from] CalError),
+    #[error(transparent)]
+    Lines(#[from] LinesError),
+}
+
+enum Machine {
+    Cal(Box<Cal>, Vec<Message>),
+    Newline(Lines),
+    Lengths(Lines, Vec<Span>),
+}
+
+/// A connection.
+pub(super) struct Client {
+    pub(super) connection: Arc<Connection>,
+    machine: Machine,
+    part: Vec<u8>,
+    pool: Option<Arc<Pool>>,
+    own_pool: Option<String>,
+    host: String,
+}
+
+impl Client {
+    pub(super) fn new(connection: Arc<Connection>, listener: &Listener) -> Client {
+        let most = listener.record_bytes_max;
+        let machine = match listener.protocol {
+            Protocol::Cal => Machine::Cal(Box::new(Cal::new(most)), Vec::new()),
+            Protocol::Lines => {
+                Machine::Newline(Lines::new(Framing::Newline, most, Overlong::Split))
+            }
+            Protocol::LengthPrefixed => {
+                let lines = Lines::new(Framing::LengthPrefixed, most, Overlong::Refuse);
+                Machine::Lengths(lines, Vec::new())
+            }
+        };
+        let own_pool = (listener.protocol != Protocol::Cal).then(|| listener.pool.clone());
+        let host = String::new();
+        Client { connection, machine, part: Vec::new(), pool: None, own_pool, host }
+    }
+
+    /// The pool that the listener gives it, if the client does not name one.
+    pub(super) fn own_pool(&self) -> Option<String> {
+        self.own_pool.clone()
+    }
+
+    pub(super) fn set_pool(&mut self, pool: Arc<Pool>, host: String) {
+        // It is set once: the label is the first message and comes once.
+        let _set = self.connection.pool.set(Arc::clone(&pool));
+        self.pool = Some(pool);
+        self.host = host;
+    }
+
+    /// The bytes of the incomplete record.
+    pub(super) fn part_bytes(&self) -> usize {
+        self.part.len()
+    }
+
+    /// Takes what was read.
+    pub(super) fn take(
+        &mut self,
+        mut bytes: &[u8],
+        filling: &mut Filling,
+        pools: &Pools,
+    ) -> Result<(), ClientError> {
+        // An incomplete record gets no more than what completes it, so that the rest of the read
+        // is cut where it lies.
+        while !self.part.is_empty() && !bytes.is_empty() {
+            let missing = self.missing(bytes);
+            let (completing, rest) = bytes.split_at(missing.clamp(1, bytes.len()));
+            bytes = rest;
+            let mut part = std::mem::take(&mut self.part);
+            part.extend_from_slice(completing);
+            let consumed = self.cut(&part, filling, pools)?;
+            part.drain(..consumed);
+            if part.is_empty() && part.capacity() > PART_KEPT_BYTES {
+                part = Vec::new();
+            }
+            self.part = part;
+        }
+        let consumed = self.cut(bytes, filling, pools)?;
+        self.part.extend_from_slice(&bytes[consumed..]);
+        Ok(())
+    }
+
+    /// How many of these bytes the incomplete record still needs, as far as can be seen.
+    fn missing(&self, bytes: &[u8]) -> usize {
+        let after_length = |prefix: usize, at: usize| -> usize {
+            let length = self.part.get(at..at + 4).and_then(|bytes| bytes.first_chunk());
+            let whole =
+                length.map_or(prefix, |length| prefix + u32::from_be_bytes(*length) as usize);
+            whole.saturating_sub(self.part.len())
+        };
+        match &self.machine {
+            Machine::Newline(_) => memchr::memchr(b'\n', bytes).map_or(bytes.len(), |n| n + 1),
+            Machine::Cal(..) => after_length(HEADER_BYTES, HEADER_BYTES - 4),
+            Machine::Lengths(..) => after_length(LENGTH_BYTES, 0),
+        }
+    }
+
+    /// Takes all whole records of these bytes and returns how far they go.
+    fn cut(
+        &mut self,
+        bytes: &[u8],
+        filling: &mut Filling,
+        pools: &Pools,
+    ) -> Result<usize, ClientError> {
+        match &mut self.machine {
+            Machine::Cal(cal, messages) => {
+                messages.clear();
+                let had_label = cal.label().is_some();
+                let result = cal.scan(bytes, messages);
+                if !had_label && let Some(label) = cal.label() {
+                    let (pool, host) = (pools.named(&label.pool), label.host.clone());
+                    self.set_pool(pool, host);
+                    self.keep_label(bytes, filling);
+                }
+                self.keep_cal(bytes, filling);
+                Ok(result?.consumed)
+            }
+            Machine::Newline(lines) => {
+                let block = lines.scan_block(bytes)?;
+                let kept = &bytes[..block.scan.consumed];
+                self.keep_lines(kept, block.records, filling);
+                Ok(block.scan.consumed)
+            }
+            Machine::Lengths(lines, spans) => {
+                spans.clear();
+                let result = lines.scan(bytes, spans);
+                self.keep_lengths(bytes, filling);
+                Ok(result?.consumed)
+            }
+        }
+    }
+
+    /// The label is a record of several lines, kept as it came.
+    fn keep_label(&self, bytes: &[u8], filling: &mut Filling) {
+        let (Some(pool), Some(header)) = (&self.pool, bytes.first_chunk::<HEADER_BYTES>()) else {
+            return;
+        };
+        let number =
+            |at: usize| header[at..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+        let body = &bytes[HEADER_BYTES..][..number(8) as usize];
+        let batch = filling.batch(pool);
+        batch.text.extend_from_slice(body);
+        batch.sections.cal_record(number(0), number(4), body.len(), shows_its_length(body));
+        batch.sections.end_run(&self.connection, &self.host, RunKind::Cal, body.len(), 1);
+        self.kept(pool, body.len(), 1, filling);
+    }
+
+    fn keep_cal(&self, bytes: &[u8], filling: &mut Filling) {
+        let (Machine::Cal(_, messages), Some(pool)) = (&self.machine, &self.pool) else { return };
+        if messages.is_empty() {
+            return;
+        }
+        let batch = filling.batch(pool);
+        let before = batch.text.len();
+        for message in messages {
+            let body = message.body.of(bytes);
+            batch.text.extend_from_slice(body);
+            let (thread, seconds) = (message.thread, message.connect_seconds);
+            batch.sections.cal_record(thread, seconds, body.len(), shows_its_length(body));
+        }
+        let added = batch.text.len() - before;
+        let (connection, records) = (&self.connection, messages.len());
+        batch.sections.end_run(connection, &self.host, RunKind::Cal, added, records);
+        for message in messages {
+            filling.rules.cal(&pool.name, &self.host, message.body.of(bytes));
+        }
+        self.kept(pool, added, records, filling);
+    }
+
+    fn keep_lines(&self, kept: &[u8], records: usize, filling: &mut Filling) {
+        let Some(pool) = self.pool.as_ref().filter(|_| !kept.is_empty()) else { return };
+        let is_ended = kept.ends_with(b"\n");
+        let batch = filling.batch(pool);
+        batch.text.extend_from_slice(kept);
+        let (kind, added) = if is_ended {
+            (RunKind::Lines, kept.len())
+        } else {
+            batch.text.push(b'\n');
+            (RunKind::LinesUnended, kept.len() + 1)
+        };
+        batch.sections.end_run(&self.connection, &self.host, kind, added, records);
+        if filling.rules.want_lines() {
+            filling.rules.lines(&pool.name, &self.host, kept);
+        }
+        self.kept(pool, added, records, filling);
+    }
+
+    fn keep_lengths(&self, bytes: &[u8], filling: &mut Filling) {
+        let (Machine::Lengths(_, spans), Some(pool)) = (&self.machine, &self.pool) else { return };
+        if spans.is_empty() {
+            return;
+        }
+        let batch = filling.batch(pool);
+        let before = batch.text.len();
+        for span in spans {
+            let record = span.of(bytes);
+            batch.text.extend_from_slice(record);
+            batch.text.push(b'\n');
+            batch.sections.record(record.len(), memchr::memchr(b'\n', record).is_none());
+        }
+        let added = batch.text.len() - before;
+        let (connection, records) = (&self.connection, spans.len());
+        batch.sections.end_run(connection, &self.host, RunKind::LengthPrefixed, added, records);
+        if filling.rules.want_lines() {
+            for span in spans {
+                filling.rules.lines(&pool.name, &self.host, span.of(bytes));
+            }
+        }
+        self.kept(pool, added, records, filling);
+    }
+
+    fn kept(&self, pool: &Arc<Pool>, bytes: usize, records: usize, filling: &mut Filling) {
+        pool.counters.received.add(records as u64, bytes as u64);
+        filling.batch(pool).records += records;
+        filling.added(pool.number, bytes);
+    }
+
+    /// The connection has ended. What is left of lines is a line; what is left of a record with a
+    /// length is lost, which is told by `true`.
+    pub(super) fn finish(&mut self, filling: &mut Filling) -> bool {
+        let part = std::mem::take(&mut self.part);
+        if part.is_empty() {
+            return false;
+        }
+        match &self.machine {
+            Machine::Newline(_) => {
+                self.keep_lines(&part, 1, filling);
+                false
+            }
+            Machine::Cal(..) | Machine::Lengths(..) => true,
+        }
+    }
+}
+
+/// Whether a reader finds the end of this body without its length: it is one line, which may have
+/// one empty line before it, as the start of a root transaction has.
+fn shows_its_length(body: &[u8]) -> bool {
+    let after = match body {
+        b"\r\n" => return false,
+        [b'\r', b'\n', rest @ ..] => rest,
+        _ => body,
+    };
+    memchr::memchr(b'\n', after).is_some_and(|end| end + 1 == after.len())
+}
