@@ -13,14 +13,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::budget::Budget;
 use crate::chunk::Chunks;
-use crate::config::Config;
+use crate::config::{Config, WhenSlow};
 use crate::connection::Mailbox;
 use crate::metric::{MetricRule, Windows};
 use crate::metrics::Metrics;
-use crate::pool::Pools;
+use crate::pool::{DropReason, Pool, Pools};
 use crate::reader::{self, Reader};
-use crate::ring::Ring;
-use crate::sink::{self, SinkError};
+use crate::ring::{Batch, Put, Ring};
+use crate::sink::{self, SinkError, folder_name};
+use crate::spill::Spill;
 use crate::status::Status;
 use crate::worker::Worker;
 
@@ -36,6 +37,12 @@ const CHUNK_WAIT: Duration = Duration::from_millis(2);
 /// How long sockets are read after the ingress was told to stop.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 
+/// How long sinks may take to write what waits, after the ingress was told to stop.
+pub(crate) const STOP_TIME: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether they have.
+const STOP_TICK: Duration = Duration::from_millis(10);
+
 /// How often windows that are over are written.
 const WINDOW_TICK: Duration = Duration::from_millis(250);
 
@@ -46,6 +53,7 @@ pub struct Shared {
     pub(crate) chunks: Chunks,
     pub(crate) pools: Pools,
     pub(crate) sinks: Vec<Arc<Ring>>,
+    pub(crate) spills: Vec<Option<Spill>>,
     pub(crate) mailboxes: Vec<Arc<Mailbox>>,
     pub(crate) metrics: Metrics,
     pub(crate) rules: Arc<[MetricRule]>,
@@ -85,6 +93,50 @@ impl Shared {
     /// A chunk was given back.
     pub(crate) fn wake_if_starved(&self) {
         self.chunk_given_back.1.notify_all();
+    }
+
+    /// Puts a batch before its sink, or on disk; one that is dropped is counted.
+    pub(crate) fn put(&self, batch: Batch, parts: &[&[u8]]) {
+        let (pool, head) = (Arc::clone(&batch.pool), batch.head);
+        let reason = match self.sinks[pool.sink].put(batch, parts) {
+            Put::Waits => return,
+            Put::Spill { barrier } => match self.spill(&pool, parts, barrier) {
+                true => return,
+                false => DropReason::Spill,
+            },
+            Put::Dropped(reason) => reason,
+        };
+        pool.dropped(reason, head.records.into(), head.text_bytes.into());
+        let (name, records, reason) = (&pool.name, head.records, reason.name());
+        self.tell(format_args!("pool {name}: {records} records dropped: {reason}"));
+    }
+
+    /// Saves on disk, or counts as dropped, what waits for a sink that does not take it any more.
+    pub(crate) fn abandon(&self, sink: usize) {
+        for (batch, bytes) in self.sinks[sink].abandon() {
+            let Batch { pool, head } = batch;
+            let spills = pool.settings.when_slow == WhenSlow::Spill;
+            if !(spills && self.spill(&pool, &[&bytes], 0)) {
+                pool.dropped(DropReason::Shutdown, head.records.into(), head.text_bytes.into());
+            }
+        }
+    }
+
+    /// Puts a batch on disk; `false` if that can't be.
+    pub(crate) fn spill(&self, pool: &Pool, parts: &[&[u8]], barrier: u64) -> bool {
+        let Some(spill) = &self.spills[pool.sink] else { return false };
+        // It is counted first, so that no later batch of the pool goes past it.
+        pool.spilled_waiting.fetch_add(1, Ordering::AcqRel);
+        let is_there = spill.put(&pool.name, parts, barrier).unwrap_or_else(|error| {
+            self.tell(format_args!("spill: {error}"));
+            false
+        });
+        if is_there {
+            pool.counters.spilled_batches.fetch_add(1, Ordering::Relaxed);
+        } else {
+            pool.spilled_waiting.fetch_sub(1, Ordering::AcqRel);
+        }
+        is_there
     }
 
     /// Tells the operator something, unless much was told just now; then it is counted.
@@ -133,6 +185,14 @@ pub enum IngressError {
         /// Why.
         error: SinkError,
     },
+    /// The spill's folder can't be used.
+    #[error("spill {path}: {error}")]
+    Spill {
+        /// Which folder.
+        path: String,
+        /// What the system said.
+        error: io::Error,
+    },
     /// A thread can't be started.
     #[error("a thread can't be started: {0}")]
     Thread(io::Error),
@@ -178,6 +238,7 @@ impl Ingress {
             budget,
             pools: Pools::new(Arc::clone(&config)),
             sinks: rings.map(Arc::new).collect(),
+            spills: spills(&config)?,
             mailboxes,
             metrics: Metrics::new(&config),
             windows: Arc::new(Windows::new(Arc::clone(&rules))),
@@ -252,7 +313,19 @@ impl Ingress {
         }
         self.workers.into_iter().for_each(|worker| drop(worker.join()));
         self.shared.sinks.iter().for_each(|ring| ring.close());
-        self.writers.into_iter().for_each(|writer| drop(writer.join()));
+        let deadline = Instant::now() + STOP_TIME;
+        for (number, writer) in self.writers.into_iter().enumerate() {
+            while !writer.is_finished() && Instant::now() < deadline {
+                thread::sleep(STOP_TICK);
+            }
+            if writer.is_finished() {
+                drop(writer.join());
+            } else {
+                // It hangs in the system, as in a mount whose server is gone, and can't be waited
+                // for. What it did not take waits on disk, or is dropped and counted.
+                self.shared.abandon(number);
+            }
+        }
         self.shared.metrics.is_over.store(true, Ordering::Release);
         drop(self.windows.join());
         drop(self.status);
@@ -286,6 +359,20 @@ impl Totals {
         }
         totals
     }
+}
+
+/// The spill of each sink, where there is a folder for it.
+fn spills(config: &Config) -> Result<Vec<Option<Spill>>, IngressError> {
+    let Some(settings) = &config.spill else {
+        return Ok(config.sinks.iter().map(|_| None).collect());
+    };
+    let open = |name: &str| {
+        let folder = settings.directory.join(folder_name(name));
+        let path = folder.display().to_string();
+        let spill = Spill::open(folder, settings.limit_bytes);
+        spill.map(Some).map_err(|error| IngressError::Spill { path, error })
+    };
+    config.sinks.iter().map(|sink| open(&sink.name)).collect()
 }
 
 /// How long the thread of windows waits between two looks.

@@ -25,6 +25,7 @@ mod reader;
 mod ring;
 mod sink;
 pub mod size;
+mod spill;
 mod status;
 mod varint;
 mod worker;

@@ -2,7 +2,7 @@
 //! not opened, batches that the index shows to be too early are not read, and batches without the
 //! text that is looked for are not cut into records.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -90,6 +90,8 @@ pub struct Found {
     pub batches: u64,
     /// Batches that were decompressed.
     pub read_batches: u64,
+    /// Batches that were there a second time, and left out.
+    pub repeated_batches: u64,
     /// Records that were written.
     pub records: u64,
     /// Files that end in something else than a whole batch or an index, and are not being written.
@@ -104,6 +106,8 @@ pub struct Search<'a, W> {
     text: Vec<u8>,
     /// How far each file was read, by its name when it is closed.
     read_to: HashMap<PathBuf, u64>,
+    /// Instance and sequence of every batch, since one may have been written twice.
+    seen: HashSet<(u64, u64)>,
     found: Found,
 }
 
@@ -115,7 +119,8 @@ impl<'a, W: Write> Search<'a, W> {
     /// A search that writes what it finds there.
     pub fn new(query: &'a Query, out: W) -> Search<'a, W> {
         let (context, read_to) = (DCtx::create(), HashMap::new());
-        Search { query, out, context, text: Vec::new(), read_to, found: Found::default() }
+        let (text, seen, found) = (Vec::new(), HashSet::new(), Found::default());
+        Search { query, out, context, text, read_to, seen, found }
     }
 
     /// Reads all that is there and was not read yet.
@@ -281,6 +286,10 @@ impl<'a, W: Write> Search<'a, W> {
     ) -> Result<(), LogsError> {
         let query = self.query;
         if batch.head.last_ms < query.since_ms || batch.head.first_ms > query.until_ms {
+            return Ok(());
+        }
+        if !self.seen.insert((batch.head.instance, batch.head.sequence)) {
+            self.found.repeated_batches += 1;
             return Ok(());
         }
         self.found.read_batches += 1;

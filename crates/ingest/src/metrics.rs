@@ -105,6 +105,12 @@ pub fn exposition(shared: &Shared) -> String {
         page.value("ring_bytes", &[("sink", &sink.name)], used as f64);
         page.value("ring_capacity_bytes", &[("sink", &sink.name)], capacity as f64);
     }
+    page.family("spill_bytes", "gauge", "Bytes on disk that wait for a sink.");
+    for (sink, spill) in shared.config.sinks.iter().zip(&shared.spills) {
+        if let Some(spill) = spill {
+            page.value("spill_bytes", &[("sink", &sink.name)], spill.waiting_bytes() as f64);
+        }
+    }
     pools(shared, &mut page);
     page.family("uptime_seconds", "gauge", "Since the start.");
     page.value("uptime_seconds", &[], shared.started.elapsed().as_secs_f64());

@@ -97,6 +97,8 @@ pub struct Pool {
     pub counters: PoolCounters,
     /// Bytes of its batches that wait in the ring.
     pub waiting_bytes: AtomicUsize,
+    /// Batches of it that wait on disk.
+    pub spilled_waiting: AtomicU64,
     /// Whether its connections are not read at present.
     pub is_held: AtomicBool,
 }
@@ -150,6 +152,7 @@ impl Pools {
             sink,
             counters: PoolCounters::default(),
             waiting_bytes: AtomicUsize::new(0),
+            spilled_waiting: AtomicU64::new(0),
             is_held: AtomicBool::new(false),
         });
         known.by_name.insert(name.to_owned(), Arc::clone(&pool));

@@ -51,6 +51,8 @@ struct Client {
     connection: Arc<Connection>,
     last_read: Instant,
     is_queued: bool,
+    /// The other side has ended it: it is read to its end, since no further event will come.
+    is_ending: bool,
 }
 
 /// A socket that listens, and what it is of the configuration.
@@ -197,7 +199,12 @@ impl Reader {
             }
             match token.checked_sub(FIRST_LISTENER + self.ports.len()) {
                 None => self.ports[token - FIRST_LISTENER].may_have_more = true,
-                Some(slot) => self.queue(slot),
+                Some(slot) => {
+                    if let Some(Some(client)) = self.clients.get_mut(slot) {
+                        client.is_ending |= event.is_read_closed() || event.is_error();
+                    }
+                    self.queue(slot);
+                }
             }
         }
     }
@@ -285,6 +292,7 @@ impl Reader {
             connection: Arc::clone(&connection),
             last_read: Instant::now(),
             is_queued: false,
+            is_ending: false,
         });
         self.by_id.insert(id, slot);
         self.note(id, Event::Opened(connection));
@@ -400,7 +408,7 @@ impl Reader {
                 metrics.read_bytes.fetch_add(count as u64, Ordering::Relaxed);
                 // Less than was asked for means that the socket is empty, and the next bytes are
                 // an event; the system takes back the wish for acknowledgements at once.
-                if count < room {
+                if count < room && !client.is_ending {
                     quick_acknowledgements(&client.stream);
                     Outcome::Empty
                 } else {

@@ -36,10 +36,13 @@ struct Waiting {
 pub enum Put {
     /// It waits for the writer.
     Waits,
-    /// It was dropped, and counted.
-    Dropped,
-    /// It is to wait on disk.
-    Spill,
+    /// There is no room for it, and it is to be dropped.
+    Dropped(DropReason),
+    /// It is to wait on disk, until all that were put in before it have left.
+    Spill {
+        /// How many those are.
+        barrier: u64,
+    },
 }
 
 #[derive(Debug)]
@@ -51,6 +54,9 @@ struct State {
     used: usize,
     is_closed: bool,
     held: Vec<Arc<Pool>>,
+    /// How many batches were put in, and how many were taken away.
+    put: u64,
+    done: u64,
 }
 
 /// The ring of one sink.
@@ -94,6 +100,8 @@ impl Ring {
             used: 0,
             is_closed: false,
             held: Vec::new(),
+            put: 0,
+            done: 0,
         };
         let (filled, freed) = (Condvar::new(), Condvar::new());
         Ring { state: Mutex::new(state), filled, freed, readers }
@@ -120,6 +128,10 @@ impl Ring {
         let capacity = state.capacity();
         let waiting = pool.waiting_bytes.load(Ordering::Relaxed) + length;
         let is_over_quota = waiting > pool.settings.quota_bytes;
+        // What is on disk already must leave before what comes now.
+        if pool.spilled_waiting.load(Ordering::Acquire) > 0 {
+            return Put::Spill { barrier: state.put };
+        }
         let reason = match when_slow {
             _ if length > capacity => Some(DropReason::Ring),
             WhenSlow::Drop | WhenSlow::Spill if is_over_quota => Some(DropReason::Quota),
@@ -130,11 +142,9 @@ impl Ring {
         };
         if let Some(reason) = reason {
             if when_slow == WhenSlow::Spill {
-                return Put::Spill;
+                return Put::Spill { barrier: state.put };
             }
-            drop(state);
-            pool.dropped(reason, batch.head.records.into(), batch.head.text_bytes.into());
-            return Put::Dropped;
+            return Put::Dropped(reason);
         }
         let is_high = is_over_quota || state.used + length > capacity / 2;
         if when_slow == WhenSlow::Backpressure && is_high && !pool.is_held.load(Ordering::Relaxed) {
@@ -148,10 +158,7 @@ impl Ring {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         if state.used + length > capacity {
-            drop(state);
-            let head = batch.head;
-            pool.dropped(DropReason::Shutdown, head.records.into(), head.text_bytes.into());
-            return Put::Dropped;
+            return Put::Dropped(DropReason::Shutdown);
         }
         if state.used == 0 {
             state.end = 0;
@@ -161,6 +168,7 @@ impl Ring {
             state.copy_in(part);
         }
         state.used += length;
+        state.put += 1;
         pool.waiting_bytes.fetch_add(length, Ordering::Relaxed);
         state.waiting.push_back(Waiting { batch, start, length });
         drop(state);
@@ -184,11 +192,17 @@ impl Ring {
         Ok(Some(oldest.batch.clone()))
     }
 
+    /// How many batches were taken away so far.
+    pub fn done_count(&self) -> u64 {
+        self.lock().done
+    }
+
     /// Takes the oldest batch away and lets pools go that were held for want of room.
     pub fn done(&self) {
         let mut state = self.lock();
         let Some(oldest) = state.waiting.pop_front() else { return };
         state.used -= oldest.length;
+        state.done += 1;
         oldest.batch.pool.waiting_bytes.fetch_sub(oldest.length, Ordering::Relaxed);
         let is_low = state.used <= state.capacity() / 8 * 3;
         let before = state.held.len();
@@ -206,6 +220,17 @@ impl Ring {
         if has_let_go {
             self.readers.iter().for_each(|reader| reader.resume());
         }
+    }
+
+    /// Takes everything away, the oldest batch first, one after the other.
+    pub fn abandon(&self) -> impl Iterator<Item = (Batch, Vec<u8>)> {
+        let next = || {
+            let mut bytes = Vec::new();
+            let batch = self.oldest(Duration::ZERO, &mut bytes).ok().flatten()?;
+            self.done();
+            Some((batch, bytes))
+        };
+        std::iter::from_fn(next)
     }
 
     /// No batch will be put in any more.

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::config::SinkKind;
 use crate::format::Head;
-use crate::ingress::{Shared, window_tick};
-use crate::pool::DropReason;
+use crate::ingress::{STOP_TIME, Shared, window_tick};
 use crate::ring::Batch;
 
 mod filer;
@@ -27,9 +26,6 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// How long a writer waits before it tries a failed write again.
 const RETRY: Duration = Duration::from_millis(200);
-
-/// How long failed writes are still tried after the ingress was told to stop.
-const STOP_TIME: Duration = Duration::from_secs(10);
 
 /// Why a sink can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -78,47 +74,108 @@ pub(crate) fn writer(
     Ok(move || write_all(&shared, number, target.as_mut()))
 }
 
+/// The writer of one sink at work.
+struct Writer<'a> {
+    shared: &'a Shared,
+    number: usize,
+    name: &'a str,
+    target: &'a mut dyn Target,
+    bytes: Vec<u8>,
+    stopped: Option<Instant>,
+}
+
 fn write_all(shared: &Shared, number: usize, target: &mut dyn Target) {
-    let ring = &shared.sinks[number];
     let name = &shared.config.sinks[number].name;
-    let mut bytes = Vec::new();
+    let mut writer = Writer { shared, number, name, target, bytes: Vec::new(), stopped: None };
+    if let Some(spill) = shared.spills[number].as_ref().filter(|spill| spill.waiting() > 0) {
+        let (batches, bytes) = (spill.waiting(), spill.waiting_bytes());
+        shared.tell(format_args!(
+            "sink {name}: {batches} batches ({bytes} bytes) waited on disk since an earlier run; \
+             the first of them may have been written before, which cinch logs notices"
+        ));
+    }
     let mut tended = Instant::now();
-    while let Ok(batch) = ring.oldest(TICK, &mut bytes) {
-        if let Some(batch) = &batch {
-            write_one(shared, name, target, batch, &bytes);
-            ring.done();
+    loop {
+        let has_spilled = writer.replay();
+        let wait = if has_spilled { Duration::ZERO } else { TICK };
+        match shared.sinks[number].oldest(wait, &mut writer.bytes) {
+            Err(_) if !has_spilled || writer.is_out_of_time() => break,
+            Ok(Some(batch)) => {
+                if !writer.write(&batch) {
+                    break;
+                }
+                shared.sinks[number].done();
+            }
+            _ => {}
         }
         if tended.elapsed() >= TICK {
             tended = Instant::now();
-            if let Err(error) = target.tend() {
-                shared.tell(format_args!("sink {name}: {error}"));
-            }
+            writer.tell(|target| target.tend());
         }
     }
-    if let Err(error) = target.finish() {
-        shared.tell(format_args!("sink {name}: {error}"));
-    }
+    shared.abandon(number);
+    writer.tell(|target| target.finish());
 }
 
-fn write_one(shared: &Shared, name: &str, target: &mut dyn Target, batch: &Batch, bytes: &[u8]) {
-    let Head { records, text_bytes, .. } = batch.head;
-    let (records, text_bytes) = (u64::from(records), u64::from(text_bytes));
-    let mut stopped = None;
-    loop {
-        let Err(error) = target.write(batch, bytes) else {
-            batch.pool.counters.written.add(records, text_bytes);
-            return;
-        };
-        shared.metrics.write_failures.fetch_add(1, Ordering::Relaxed);
-        shared.tell(format_args!("sink {name}: {error}; it is tried again"));
-        if shared.is_stopping() {
-            let since = *stopped.get_or_insert_with(Instant::now);
-            if since.elapsed() >= STOP_TIME {
-                batch.pool.dropped(DropReason::Shutdown, records, text_bytes);
-                return;
-            }
+impl Writer<'_> {
+    fn tell(&mut self, look_after: fn(&mut dyn Target) -> Result<(), SinkError>) {
+        if let Err(error) = look_after(self.target) {
+            self.shared.tell(format_args!("sink {}: {error}", self.name));
         }
-        thread::sleep(RETRY);
+    }
+
+    /// Whether the ingress was told to stop so long ago that nothing is waited for any more.
+    fn is_out_of_time(&mut self) -> bool {
+        let is_stopping = self.shared.is_stopping();
+        is_stopping && self.stopped.get_or_insert_with(Instant::now).elapsed() >= STOP_TIME / 2
+    }
+
+    /// Writes the oldest batch of those on disk, if it is its turn; whether there was one.
+    fn replay(&mut self) -> bool {
+        let Some(spill) = &self.shared.spills[self.number] else { return false };
+        if spill.waiting() == 0 {
+            return false;
+        }
+        let done = self.shared.sinks[self.number].done_count();
+        let spilled = match spill.oldest(&mut self.bytes) {
+            Ok(Some(spilled)) if spilled.barrier <= done => spilled,
+            Ok(_) => return false,
+            Err(error) => {
+                self.shared.tell(format_args!("sink {}: spill: {error}", self.name));
+                thread::sleep(RETRY);
+                return false;
+            }
+        };
+        let batch = Batch { pool: self.shared.pools.named(&spilled.pool), head: spilled.head };
+        if !self.write(&batch) {
+            return true;
+        }
+        if let Err(error) = spill.done() {
+            self.shared.tell(format_args!("sink {}: spill: {error}", self.name));
+        }
+        // Batches of an earlier run were not counted in this one.
+        if batch.head.instance == self.shared.instance {
+            batch.pool.spilled_waiting.fetch_sub(1, Ordering::AcqRel);
+        }
+        true
+    }
+
+    /// Writes the batch whose bytes were read; `false` if that was given up, which only a stop of
+    /// the ingress does.
+    fn write(&mut self, batch: &Batch) -> bool {
+        let Head { records, text_bytes, .. } = batch.head;
+        loop {
+            let Err(error) = self.target.write(batch, &self.bytes) else {
+                batch.pool.counters.written.add(records.into(), text_bytes.into());
+                return true;
+            };
+            self.shared.metrics.write_failures.fetch_add(1, Ordering::Relaxed);
+            self.shared.tell(format_args!("sink {}: {error}; it is tried again", self.name));
+            if self.is_out_of_time() {
+                return false;
+            }
+            thread::sleep(RETRY);
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::chunk::{Chunk, Event};
 use crate::connection::Request;
 use crate::ingress::Shared;
 use crate::metric::Rules;
-use crate::ring::{Batch, Put};
+use crate::ring::Batch;
 
 mod client;
 
@@ -230,12 +230,7 @@ impl Filling {
         let counters = &pool.counters;
         counters.batches.fetch_add(1, Ordering::Relaxed);
         counters.compressed_bytes.fetch_add(u64::from(head.frame_bytes), Ordering::Relaxed);
-        let sink = &self.shared.sinks[pool.sink];
         let parts = [&self.sealer.head[..], &self.sealer.frame[..]];
-        if sink.put(Batch { pool: Arc::clone(&pool), head }, &parts) == Put::Dropped {
-            let name = &pool.name;
-            self.shared
-                .tell(format_args!("pool {name}: dropped {records} records, the sink is slow"));
-        }
+        self.shared.put(Batch { pool, head }, &parts);
     }
 }
