@@ -7,17 +7,32 @@
 
 use crate::scan::Scan;
 
+mod compressed;
+mod native;
 mod streams;
 
 #[cfg(test)]
-pub(crate) use streams::{cal, lines};
-pub use streams::{cal_any, lines_any};
+pub(crate) use compressed::decompressed;
+pub use compressed::stream_any;
+#[cfg(test)]
+pub(crate) use native::{Served, native_client, native_server};
+pub use native::{native_any, native_roundtrip};
+#[cfg(test)]
+pub(crate) use streams::{cal, lines, syslog};
+pub use streams::{cal_any, lines_any, syslog_any};
 
 /// A fuzz target: its name, which is that of its file, and its body.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every fuzz target.
-pub static TARGETS: &[Target] = &[("cal_any", cal_any), ("lines_any", lines_any)];
+pub static TARGETS: &[Target] = &[
+    ("cal_any", cal_any),
+    ("lines_any", lines_any),
+    ("native_any", native_any),
+    ("native_roundtrip", native_roundtrip),
+    ("stream_any", stream_any),
+    ("syslog_any", syslog_any),
+];
 
 /// How a connection ended: with bytes left over, or by an error in words.
 pub type Ending = Result<Vec<u8>, String>;

@@ -15,6 +15,9 @@ pub mod cal;
 pub mod fuzzing;
 pub mod limits;
 pub mod lines;
+pub mod native;
 mod scan;
+pub mod stream;
+pub mod syslog;
 
 pub use scan::{Scan, Span};

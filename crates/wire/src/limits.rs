@@ -13,3 +13,23 @@ pub const CAL_NAME_BYTES_MAX: usize = 127;
 /// The longest line, or length-prefixed record, in bytes. Half of the 64 KiB that a connection
 /// reads at a time, so that an incomplete line leaves room to read on.
 pub const LINE_BYTES_MAX: usize = 32 << 10;
+
+/// The most that a decompressor of a stream holds of what it has written, in bytes: the window of
+/// a zstd frame or the block of an LZ4 frame. Those of zstd's levels up to 19 and of every LZ4
+/// level are within it.
+pub const STREAM_WINDOW_BYTES_MAX: usize = 8 << 20;
+
+/// The longest syslog message, in bytes. RFC 5425 asks for 8 KiB to be taken, and rsyslog sends no
+/// more unless it is told to.
+pub const SYSLOG_MESSAGE_BYTES_MAX: usize = 32 << 10;
+
+/// The longest batch of the native protocol, in bytes, as it is sent and as it is decompressed.
+/// The server tells its client in the welcome.
+pub const NATIVE_BATCH_BYTES_MAX: usize = 1 << 20;
+
+/// The most batches of the native protocol that a client may have sent without an acknowledgement.
+/// The server tells its client in the welcome.
+pub const NATIVE_WINDOW_BATCHES: u32 = 64;
+
+/// The longest body of a native frame that is no batch, in bytes.
+pub const NATIVE_CONTROL_BYTES_MAX: usize = 1 << 10;

@@ -1,4 +1,5 @@
-//! CAL against the captured connection of a real client, hand-made ones and hostile ones.
+//! CAL against the captured connection of a real client, hand-made ones and hostile ones. The
+//! captured one is not part of the project: its test says so and passes where it is not there.
 
 use proptest::prelude::*;
 

@@ -1,8 +1,10 @@
-//! Bodies for the protocols of records in a row: cal and lines.
+//! Bodies for the protocols of records in a row: cal, lines, syslog. What they compare with each
+//! other is what the unit tests compare with expected records.
 
 use super::{Ending, Feed, same_in_pieces};
 use crate::cal::{Cal, HEADER_BYTES, Record};
 use crate::lines::{Framing, LENGTH_BYTES, Lines, Overlong};
+use crate::syslog::{Message, Syslog, unescape};
 
 /// The longest record that the targets allow, in bytes: short, so that few bytes pass it.
 const RECORD_BYTES_MAX: usize = 64;
@@ -108,4 +110,75 @@ pub(crate) fn lines(
         Err(error) => Err(error.to_string()),
     };
     (records, ending)
+}
+
+/// The bytes that may stand around a syslog message while it is not complete: a count with its
+/// space, or a line end.
+const SYSLOG_AROUND_BYTES: usize = 12;
+
+/// Any bytes are the same syslog messages however they are cut, and each can be read. The first
+/// byte picks the options, the second the cut.
+pub fn syslog_any(bytes: &[u8]) {
+    let &[options, cut, ref bytes @ ..] = bytes else { return };
+    let overlong = if options & 1 == 0 { Overlong::Split } else { Overlong::Refuse };
+    let machine = Syslog::new(RECORD_BYTES_MAX, overlong);
+    let (messages, _) =
+        same_in_pieces(bytes, usize::from(cut), |lengths| syslog(machine.clone(), bytes, lengths));
+    for message in messages {
+        assert!((1..=RECORD_BYTES_MAX).contains(&message.len()));
+        read_message(&message);
+    }
+}
+
+/// The fields of a message are parts of it, and together no longer.
+fn read_message(frame: &[u8]) {
+    let message = Message::parse(frame);
+    let fields = [
+        message.hostname,
+        message.app_name,
+        message.process_id,
+        message.message_id,
+        message.structured_data,
+        Some(message.text),
+    ];
+    let fields_bytes: usize = fields.iter().flatten().map(|field| field.len()).sum();
+    assert!(fields_bytes <= frame.len());
+    let data_bytes = message.structured_data.map_or(0, <[u8]>::len);
+    let mut elements_bytes = 0;
+    for element in message.elements() {
+        // Brackets around it.
+        elements_bytes += element.id.len() + 2;
+        for (name, value) in element.parameters() {
+            assert!(unescape(value).len() <= value.len());
+            // A space, an equals sign and quotes.
+            elements_bytes += name.len() + value.len() + 4;
+        }
+    }
+    assert_eq!(elements_bytes, data_bytes);
+}
+
+/// The messages that a syslog connection comes to, and how it ends.
+pub(crate) fn syslog(
+    mut machine: Syslog,
+    bytes: &[u8],
+    lengths: &mut dyn Iterator<Item = usize>,
+) -> (Vec<Vec<u8>>, Ending) {
+    let mut messages = Vec::new();
+    let limit_bytes = crate::limits::SYSLOG_MESSAGE_BYTES_MAX;
+    let feed = Feed::new(bytes, limit_bytes + SYSLOG_AROUND_BYTES);
+    let ending = feed.in_pieces(lengths, |buffer| {
+        let mut spans = Vec::new();
+        let scan = machine.scan(buffer, &mut spans);
+        messages.extend(spans.iter().map(|span| span.of(buffer).to_vec()));
+        scan
+    });
+    let Ok(rest) = ending else { return (messages, ending) };
+    let ending = match machine.finish(&rest) {
+        Ok(last) => {
+            messages.extend(last.map(|span| span.of(&rest).to_vec()));
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    (messages, ending)
 }

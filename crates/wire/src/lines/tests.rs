@@ -1,4 +1,5 @@
-//! Lines in both framings, at and above the limit, cut anywhere.
+//! Lines in both framings, at and above the limit, cut anywhere. The limit is 8 bytes here, so that
+//! a reader can count.
 
 use proptest::prelude::*;
 
