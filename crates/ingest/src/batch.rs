@@ -8,6 +8,7 @@ use std::time::Instant;
 use xxhash_rust::xxh64::Xxh64;
 use zstd_safe::{CCtx, CParameter};
 
+use crate::acknowledge::Receipt;
 use crate::format::{FLAG_SECTIONS_PACKED, Head, SectionsWriter};
 use crate::pool::Pool;
 
@@ -23,6 +24,8 @@ pub struct OpenBatch {
     pub text: Vec<u8>,
     /// Where it is from.
     pub sections: SectionsWriter,
+    /// Who is told what becomes of it.
+    pub receipts: Vec<Receipt>,
     /// How many they are.
     pub records: usize,
     /// When the first one came.
@@ -37,8 +40,8 @@ impl OpenBatch {
     /// An empty one.
     pub fn new(pool: Arc<Pool>) -> OpenBatch {
         let (text, sections) = (Vec::new(), SectionsWriter::default());
-        let opened = Instant::now();
-        OpenBatch { pool, text, sections, records: 0, opened, first_ms: 0, last_ms: 0 }
+        let (receipts, opened) = (Vec::new(), Instant::now());
+        OpenBatch { pool, text, sections, receipts, records: 0, opened, first_ms: 0, last_ms: 0 }
     }
 }
 

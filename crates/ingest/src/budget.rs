@@ -8,14 +8,14 @@ use crate::config::Config;
 const CHUNKS_SHARE: usize = 3;
 
 /// Sixteenths for the rings: what is compressed and waits for a sink.
-const RINGS_SHARE: usize = 10;
+const RINGS_SHARE: usize = 9;
 
 /// Sixteenths for the text of open batches. Buffers that grow by doubling may hold twice their
 /// text, so half as much text is let in.
 const OPEN_SHARE: usize = 2;
 
 /// Sixteenths for records of which only a part has come, with the same factor of two.
-const PARTS_SHARE: usize = 1;
+const PARTS_SHARE: usize = 2;
 
 const _: () = assert!(CHUNKS_SHARE + RINGS_SHARE + OPEN_SHARE + PARTS_SHARE == 16);
 

@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use cinch_wire::native::Durability;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -70,6 +71,40 @@ pub enum Protocol {
     Lines,
     /// Records after their length, a big-endian u32.
     LengthPrefixed,
+    /// Syslog of RFC 5424 or 3164, counted or ended by a newline as RFC 6587 has it.
+    Syslog,
+    /// Batches that are acknowledged (spec/ingest-native.md); the client names the pool.
+    Native,
+}
+
+impl Protocol {
+    /// Whether clients name their pool themselves.
+    pub fn names_pool(self) -> bool {
+        matches!(self, Protocol::Cal | Protocol::Native)
+    }
+}
+
+/// When a batch is acknowledged to clients that wait for it, at the least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AckWhen {
+    /// When it is in memory.
+    Received,
+    /// When it is part of a compressed batch before its sink.
+    Batched,
+    /// When its sink has it.
+    Written,
+}
+
+impl AckWhen {
+    /// The same in the words of the native protocol.
+    pub fn durability(self) -> Durability {
+        match self {
+            AckWhen::Received => Durability::Received,
+            AckWhen::Batched => Durability::Batched,
+            AckWhen::Written => Durability::Written,
+        }
+    }
 }
 
 /// What happens to a pool's records when its sink is slow.
@@ -128,6 +163,8 @@ pub struct PoolSettings {
     pub linger_ms: u64,
     /// The level of zstd.
     pub level: i32,
+    /// When clients that wait for it are told.
+    pub ack_when: AckWhen,
 }
 
 /// Where batches go.
@@ -260,6 +297,7 @@ struct PoolSection {
     batch: Option<Spanned<Bytes>>,
     linger_ms: Option<u64>,
     level: Option<Spanned<i32>>,
+    ack_when: Option<AckWhen>,
 }
 
 /// A file is closed when it has this many bytes, unless the sink says otherwise.
@@ -348,6 +386,7 @@ impl Sections {
             batch_bytes: BATCH_BYTES,
             linger_ms: LINGER_MS,
             level: 1,
+            ack_when: AckWhen::Written,
         };
         let mut context = PoolContext { sinks: &sinks, has_spill: spill.is_some(), lines };
         let mut sections = self.pool;
@@ -483,6 +522,7 @@ impl PoolContext<'_> {
             }
             settings.level = level.into_inner();
         }
+        settings.ack_when = section.ack_when.unwrap_or(settings.ack_when);
         settings.linger_ms = section.linger_ms.unwrap_or(settings.linger_ms);
         Ok(settings)
     }
@@ -501,11 +541,11 @@ impl ListenerSection {
     fn validate(self, lines: &Lines) -> Result<Listener, ConfigError> {
         let protocol = *self.protocol.as_ref();
         let pool = match (protocol, self.pool) {
-            (Protocol::Cal, Some(pool)) => {
-                let message = "cal clients name their pool in the label; remove this";
+            (Protocol::Cal | Protocol::Native, Some(pool)) => {
+                let message = "these clients name their pool themselves; remove this";
                 return Err(lines.wrong(pool.span().start, message));
             }
-            (Protocol::Cal, None) => DEFAULT_POOL.to_owned(),
+            (Protocol::Cal | Protocol::Native, None) => DEFAULT_POOL.to_owned(),
             (_, Some(pool)) => {
                 pool_name(&pool, lines)?;
                 pool.into_inner()

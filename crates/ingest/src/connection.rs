@@ -22,6 +22,8 @@ pub struct Connection {
     pub peer: SocketAddr,
     /// The pool of its records, once that is known: its reader stops while that pool is held.
     pub pool: OnceLock<Arc<Pool>>,
+    /// Answers that its reader has not sent yet.
+    pub outbox: Mutex<Vec<u8>>,
 }
 
 /// What workers ask of a reader.
@@ -29,10 +31,12 @@ pub struct Connection {
 pub enum Request {
     /// Close this connection: what it sends is not what its listener speaks.
     Close(u64),
+    /// Send what is in the outbox of this connection.
+    Answer(u64),
 }
 
 /// Where a reader finds requests. Its length is bounded by the connections, each of which is
-/// closed once.
+/// closed once, and by the answers, which are as many as the batches that a window allows.
 #[derive(Debug)]
 pub struct Mailbox {
     requests: Mutex<Vec<Request>>,

@@ -11,13 +11,16 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use cinch_wire::native::Durability;
+
+use crate::acknowledge::{KnownClients, Receipt};
 use crate::budget::Budget;
 use crate::chunk::Chunks;
 use crate::config::{Config, WhenSlow};
 use crate::connection::Mailbox;
 use crate::metric::{MetricRule, Windows};
 use crate::metrics::Metrics;
-use crate::pool::{DropReason, Pool, Pools};
+use crate::pool::{DropReason, Pools};
 use crate::reader::{self, Reader};
 use crate::ring::{Batch, Put, Ring};
 use crate::sink::{self, SinkError, folder_name};
@@ -58,6 +61,7 @@ pub struct Shared {
     pub(crate) metrics: Metrics,
     pub(crate) rules: Arc<[MetricRule]>,
     pub(crate) windows: Arc<Windows>,
+    pub(crate) known_clients: Arc<KnownClients>,
     pub(crate) instance: u64,
     pub(crate) drain_time: Duration,
     pub(crate) started: Instant,
@@ -97,15 +101,19 @@ impl Shared {
 
     /// Puts a batch before its sink, or on disk; one that is dropped is counted.
     pub(crate) fn put(&self, batch: Batch, parts: &[&[u8]]) {
-        let (pool, head) = (Arc::clone(&batch.pool), batch.head);
-        let reason = match self.sinks[pool.sink].put(batch, parts) {
-            Put::Waits => return,
-            Put::Spill { barrier } => match self.spill(&pool, parts, barrier) {
-                true => return,
-                false => DropReason::Spill,
-            },
-            Put::Dropped(reason) => reason,
+        let kept = batch.clone();
+        let reason = match self.sinks[batch.pool.sink].put(batch, parts) {
+            Put::Waits => None,
+            Put::Spill { barrier } if self.spill(&kept, parts, barrier) => None,
+            Put::Spill { .. } => Some(DropReason::Spill),
+            Put::Dropped(reason) => Some(reason),
         };
+        let Batch { pool, head, receipts } = kept;
+        let Some(reason) = reason else {
+            receipts.iter().for_each(|receipt| receipt.reached(Durability::Batched));
+            return;
+        };
+        receipts.iter().for_each(Receipt::refuse);
         pool.dropped(reason, head.records.into(), head.text_bytes.into());
         let (name, records, reason) = (&pool.name, head.records, reason.name());
         self.tell(format_args!("pool {name}: {records} records dropped: {reason}"));
@@ -114,20 +122,22 @@ impl Shared {
     /// Saves on disk, or counts as dropped, what waits for a sink that does not take it any more.
     pub(crate) fn abandon(&self, sink: usize) {
         for (batch, bytes) in self.sinks[sink].abandon() {
-            let Batch { pool, head } = batch;
+            let (pool, head) = (&batch.pool, batch.head);
             let spills = pool.settings.when_slow == WhenSlow::Spill;
-            if !(spills && self.spill(&pool, &[&bytes], 0)) {
+            if !(spills && self.spill(&batch, &[&bytes], 0)) {
                 pool.dropped(DropReason::Shutdown, head.records.into(), head.text_bytes.into());
             }
         }
     }
 
     /// Puts a batch on disk; `false` if that can't be.
-    pub(crate) fn spill(&self, pool: &Pool, parts: &[&[u8]], barrier: u64) -> bool {
+    fn spill(&self, batch: &Batch, parts: &[&[u8]], barrier: u64) -> bool {
+        let pool = &batch.pool;
         let Some(spill) = &self.spills[pool.sink] else { return false };
         // It is counted first, so that no later batch of the pool goes past it.
         pool.spilled_waiting.fetch_add(1, Ordering::AcqRel);
-        let is_there = spill.put(&pool.name, parts, barrier).unwrap_or_else(|error| {
+        let receipts = Arc::clone(&batch.receipts);
+        let is_there = spill.put(&pool.name, parts, barrier, receipts).unwrap_or_else(|error| {
             self.tell(format_args!("spill: {error}"));
             false
         });
@@ -243,6 +253,7 @@ impl Ingress {
             metrics: Metrics::new(&config),
             windows: Arc::new(Windows::new(Arc::clone(&rules))),
             rules,
+            known_clients: Arc::new(KnownClients::default()),
             instance: instance(),
             drain_time: DRAIN_TIME,
             started: Instant::now(),

@@ -6,6 +6,7 @@
 //! fill batches (`batch`), compress them and put them into the ring (`ring`) of a sink (`sink`).
 //! [`Ingress`] starts and stops it all.
 
+mod acknowledge;
 mod batch;
 mod budget;
 mod chunk;

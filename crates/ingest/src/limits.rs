@@ -64,3 +64,10 @@ pub const HEAD_BYTES_MAX: usize = 16 << 20;
 
 /// The longest configuration file, in bytes.
 pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
+
+/// The longest batch of a native client, compressed and not, in bytes. A part of one is kept until
+/// it is whole, so this is smaller than what the protocol allows.
+pub const NATIVE_BATCH_BYTES_MAX: u32 = 256 << 10;
+
+/// The most native clients whose last acknowledged batch is known.
+pub const CLIENTS_KNOWN_MAX: usize = 65_536;

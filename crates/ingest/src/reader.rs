@@ -6,10 +6,10 @@
 //! connection is bounded by one read of every other one.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
@@ -200,6 +200,10 @@ impl Reader {
             match token.checked_sub(FIRST_LISTENER + self.ports.len()) {
                 None => self.ports[token - FIRST_LISTENER].may_have_more = true,
                 Some(slot) => {
+                    if event.is_writable() && !self.answer(slot) {
+                        self.remove(slot);
+                        continue;
+                    }
                     if let Some(Some(client)) = self.clients.get_mut(slot) {
                         client.is_ending |= event.is_read_closed() || event.is_error();
                     }
@@ -220,8 +224,10 @@ impl Reader {
 
     fn requests(&mut self) {
         for request in self.mailbox.take() {
-            let Request::Close(id) = request;
-            if let Some(slot) = self.by_id.get(&id).copied() {
+            let (Request::Close(id) | Request::Answer(id)) = request;
+            let Some(slot) = self.by_id.get(&id).copied() else { continue };
+            let has_taken = self.answer(slot);
+            if !has_taken || request == Request::Close(id) {
                 self.remove(slot);
             }
         }
@@ -231,6 +237,21 @@ impl Reader {
                 self.queue(slot);
             }
         }
+    }
+
+    /// Sends what is in the outbox as far as the socket takes it; false if it is broken.
+    fn answer(&mut self, slot: usize) -> bool {
+        let Some(Some(client)) = self.clients.get_mut(slot) else { return true };
+        let mut outbox = client.connection.outbox.lock().unwrap_or_else(PoisonError::into_inner);
+        while !outbox.is_empty() {
+            match client.stream.write(&outbox) {
+                Ok(count) => drop(outbox.drain(..count)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+        true
     }
 
     fn accept(&mut self) {
@@ -274,7 +295,12 @@ impl Reader {
         quick_acknowledgements(&stream);
         let slot = self.vacant.pop().unwrap_or(self.clients.len());
         let token = Token(FIRST_LISTENER + self.ports.len() + slot);
-        if let Err(error) = self.poll.registry().register(&mut stream, token, Interest::READABLE) {
+        // Only native clients are answered; the others need no event for that.
+        let interest = match self.shared.config.listeners[listener].protocol {
+            crate::config::Protocol::Native => Interest::READABLE | Interest::WRITABLE,
+            _ => Interest::READABLE,
+        };
+        if let Err(error) = self.poll.registry().register(&mut stream, token, interest) {
             self.vacant.push(slot);
             self.shared.tell(format_args!("{peer} was not taken: {error}"));
             return;
@@ -282,8 +308,8 @@ impl Reader {
         metrics.open.fetch_add(1, Ordering::Relaxed);
         let id = self.shared.next_connection();
         let reader = self.number;
-        let pool = std::sync::OnceLock::new();
-        let connection = Arc::new(Connection { id, listener, reader, peer, pool });
+        let (pool, outbox) = (OnceLock::new(), Mutex::new(Vec::new()));
+        let connection = Arc::new(Connection { id, listener, reader, peer, pool, outbox });
         if slot == self.clients.len() {
             self.clients.push(None);
         }

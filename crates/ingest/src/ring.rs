@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::acknowledge::Receipt;
 use crate::config::WhenSlow;
 use crate::connection::Mailbox;
 use crate::format::Head;
@@ -22,6 +23,8 @@ pub struct Batch {
     pub pool: Arc<Pool>,
     /// What is said of it.
     pub head: Head,
+    /// Who is told what becomes of it.
+    pub receipts: Arc<[Receipt]>,
 }
 
 #[derive(Debug)]

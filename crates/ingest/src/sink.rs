@@ -7,6 +7,8 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use cinch_wire::native::Durability;
+
 use crate::config::SinkKind;
 use crate::format::Head;
 use crate::ingress::{STOP_TIME, Shared, window_tick};
@@ -146,7 +148,8 @@ impl Writer<'_> {
                 return false;
             }
         };
-        let batch = Batch { pool: self.shared.pools.named(&spilled.pool), head: spilled.head };
+        let pool = self.shared.pools.named(&spilled.pool);
+        let batch = Batch { pool, head: spilled.head, receipts: spilled.receipts };
         if !self.write(&batch) {
             return true;
         }
@@ -167,6 +170,7 @@ impl Writer<'_> {
         loop {
             let Err(error) = self.target.write(batch, &self.bytes) else {
                 batch.pool.counters.written.add(records.into(), text_bytes.into());
+                batch.receipts.iter().for_each(|receipt| receipt.reached(Durability::Written));
                 return true;
             };
             self.shared.metrics.write_failures.fetch_add(1, Ordering::Relaxed);

@@ -9,10 +9,11 @@ use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use xxhash_rust::xxh64::Xxh64;
 
+use crate::acknowledge::Receipt;
 use crate::format::Head;
 use crate::limits::{HEAD_BYTES_MAX, POOL_NAME_BYTES_MAX};
 
@@ -53,7 +54,7 @@ struct State {
     /// Bytes that wait.
     waiting_bytes: u64,
     /// For each batch of this run that waits, how many had been put into the ring before it.
-    barriers: VecDeque<u64>,
+    barriers: VecDeque<(u64, Arc<[Receipt]>)>,
     /// Batches of an earlier run that wait, as far as they are known to be whole.
     earlier: u64,
     position: File,
@@ -77,6 +78,8 @@ pub struct Spilled {
     pub head: Head,
     /// How many batches must have left the ring before it; 0 for those of an earlier run.
     pub barrier: u64,
+    /// Who is told when it is written; nobody for those of an earlier run.
+    pub receipts: Arc<[Receipt]>,
 }
 
 impl Spill {
@@ -156,7 +159,13 @@ impl Spill {
     ///
     /// # Errors
     /// What the system says; nothing of the batch is there then.
-    pub fn put(&self, pool: &str, parts: &[&[u8]], barrier: u64) -> io::Result<bool> {
+    pub fn put(
+        &self,
+        pool: &str,
+        parts: &[&[u8]],
+        barrier: u64,
+        receipts: Arc<[Receipt]>,
+    ) -> io::Result<bool> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let whole = (HEADER_BYTES + pool.len() + length + CHECKSUM_BYTES) as u64;
         let mut state = self.lock();
@@ -202,7 +211,7 @@ impl Spill {
             *tail = None;
         }
         state.waiting_bytes += whole;
-        state.barriers.push_back(barrier);
+        state.barriers.push_back((barrier, receipts));
         Ok(true)
     }
 
@@ -231,11 +240,9 @@ impl Spill {
             file.seek(SeekFrom::Start(read))?;
             if let Some((pool, head, whole)) = read_batch(file, bytes)? {
                 state.reading = whole;
-                let barrier = match state.earlier {
-                    0 => state.barriers.front().copied().unwrap_or(0),
-                    _ => 0,
-                };
-                return Ok(Some(Spilled { pool, head, barrier }));
+                let front = state.barriers.front().filter(|_| state.earlier == 0);
+                let (barrier, receipts) = front.cloned().unwrap_or_else(|| (0, Arc::new([])));
+                return Ok(Some(Spilled { pool, head, barrier, receipts }));
             }
             // It was whole when it was written or found: the disk has changed it since.
             let message = format!("segment {number} is damaged at byte {read}");
@@ -358,7 +365,7 @@ mod tests {
     fn put(spill: &Spill, sequence: u64) -> bool {
         let mut bytes = Vec::new();
         head(sequence).write(&mut bytes);
-        spill.put("web", &[&bytes, &[7; 100]], sequence).unwrap()
+        spill.put("web", &[&bytes, &[7; 100]], sequence, Arc::new([])).unwrap()
     }
 
     fn take(spill: &Spill) -> Option<u64> {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
+use crate::acknowledge::Receipt;
 use crate::batch::{OpenBatch, Sealer};
 use crate::chunk::{Chunk, Event};
 use crate::connection::Request;
@@ -17,6 +18,7 @@ use crate::metric::Rules;
 use crate::ring::Batch;
 
 mod client;
+mod native;
 
 use client::Client;
 
@@ -97,7 +99,7 @@ impl Worker {
             match event {
                 Event::Opened(connection) => {
                     let listener = &self.shared.config.listeners[connection.listener];
-                    let mut client = Client::new(Arc::clone(connection), listener);
+                    let mut client = Client::new(Arc::clone(connection), listener, &self.shared);
                     if let Some(name) = client.own_pool() {
                         client.set_pool(self.shared.pools.named(&name), String::new());
                     }
@@ -115,7 +117,7 @@ impl Worker {
         // A connection that was given up is not there any more, but may have been read since.
         let Some(client) = self.clients.get_mut(&id) else { return };
         let before = client.part_bytes();
-        let result = client.take(bytes, &mut self.filling, &self.shared.pools);
+        let result = client.take(bytes, &mut self.filling, &self.shared);
         self.part_bytes = self.part_bytes + client.part_bytes() - before;
         let listener = &self.shared.metrics.listeners[client.connection.listener];
         if let Err(error) = result {
@@ -217,6 +219,7 @@ impl Filling {
         self.open_bytes -= batch.text.len();
         let (records, bytes) = (batch.records as u64, batch.text.len() as u64);
         let pool = Arc::clone(&batch.pool);
+        let receipts = std::mem::take(&mut batch.receipts);
         let head = match self.sealer.seal(batch) {
             Ok(head) => head,
             Err(error) => {
@@ -224,6 +227,7 @@ impl Filling {
                 self.shared.tell(format_args!("pool {}: {error}", pool.name));
                 batch.text.clear();
                 batch.records = 0;
+                receipts.iter().for_each(Receipt::refuse);
                 return;
             }
         };
@@ -231,6 +235,7 @@ impl Filling {
         counters.batches.fetch_add(1, Ordering::Relaxed);
         counters.compressed_bytes.fetch_add(u64::from(head.frame_bytes), Ordering::Relaxed);
         let parts = [&self.sealer.head[..], &self.sealer.frame[..]];
-        self.shared.put(Batch { pool, head }, &parts);
+        let receipts = receipts.into();
+        self.shared.put(Batch { pool, head, receipts }, &parts);
     }
 }

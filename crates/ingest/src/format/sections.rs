@@ -19,8 +19,10 @@ pub enum RunKind {
     LinesUnended,
     /// Bodies of CAL messages, one after the other.
     Cal,
-    /// Length-prefixed records; a newline was added to each.
+    /// Records that came with their lengths; a newline was added to each.
     LengthPrefixed,
+    /// Messages of syslog, however they were framed; a newline was added to each.
+    Syslog,
 }
 
 impl RunKind {
@@ -29,8 +31,10 @@ impl RunKind {
     }
 
     fn of(number: u64) -> Option<RunKind> {
-        use RunKind::{Cal, LengthPrefixed, Lines, LinesUnended};
-        [Lines, LinesUnended, Cal, LengthPrefixed].get(usize::try_from(number).ok()?).copied()
+        use RunKind::{Cal, LengthPrefixed, Lines, LinesUnended, Syslog};
+        [Lines, LinesUnended, Cal, LengthPrefixed, Syslog]
+            .get(usize::try_from(number).ok()?)
+            .copied()
     }
 }
 

@@ -46,6 +46,10 @@ pub(super) fn write(
                 out.write_all(&length.to_be_bytes())?;
                 out.write_all(record.text)
             }
+            (RunKind::Syslog, _) => {
+                out.write_all(record.text)?;
+                out.write_all(b"\n")
+            }
             _ => out.write_all(record.text),
         },
     }

@@ -27,7 +27,7 @@ pub fn records<'a>(run: &'a ReadRun, text: &'a [u8]) -> impl Iterator<Item = Sto
         let stored = lengths.next().copied();
         let (length, added) = match run.kind {
             RunKind::Cal => (stored.unwrap_or_else(|| shown(rest, true)), 0),
-            RunKind::LengthPrefixed => match stored {
+            RunKind::LengthPrefixed | RunKind::Syslog => match stored {
                 Some(length) => (length.saturating_add(1), 1),
                 None => (shown(rest, false), 1),
             },

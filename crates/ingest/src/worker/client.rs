@@ -5,13 +5,18 @@ use std::sync::Arc;
 
 use cinch_wire::Span;
 use cinch_wire::cal::{Cal, CalError, HEADER_BYTES, Message};
-use cinch_wire::lines::{Framing, LENGTH_BYTES, Lines, LinesError, Overlong};
+use cinch_wire::lines::{Framing, Lines, LinesError, Overlong};
+use cinch_wire::native::NativeError;
+use cinch_wire::syslog::{Syslog, SyslogError};
 
 use super::Filling;
+use super::native::Native;
+use crate::acknowledge::Receipt;
 use crate::config::{Listener, Protocol};
 use crate::connection::Connection;
 use crate::format::RunKind;
-use crate::pool::{Pool, Pools};
+use crate::ingress::Shared;
+use crate::pool::Pool;
 
 /// A part buffer that has grown beyond this is given back when it is empty.
 const PART_KEPT_BYTES: usize = 4 << 10;
@@ -23,12 +28,20 @@ pub(super) enum ClientError {
     Cal(#[from] CalError),
     #[error(transparent)]
     Lines(#[from] LinesError),
+    #[error(transparent)]
+    Syslog(#[from] SyslogError),
+    #[error(transparent)]
+    Native(#[from] NativeError),
 }
 
 enum Machine {
     Cal(Box<Cal>, Vec<Message>),
     Newline(Lines),
     Lengths(Lines, Vec<Span>),
+    Syslog(Syslog, Vec<Span>),
+    Native(Box<Native>),
+    /// The native machine is at work; it is put back when it is done.
+    Busy,
 }
 
 /// A connection.
@@ -36,13 +49,15 @@ pub(super) struct Client {
     pub(super) connection: Arc<Connection>,
     machine: Machine,
     part: Vec<u8>,
+    /// How many bytes the incomplete record must have before the machine can get further.
+    needed: usize,
     pool: Option<Arc<Pool>>,
     own_pool: Option<String>,
     host: String,
 }
 
 impl Client {
-    pub(super) fn new(connection: Arc<Connection>, listener: &Listener) -> Client {
+    pub(super) fn new(connection: Arc<Connection>, listener: &Listener, shared: &Shared) -> Client {
         let most = listener.record_bytes_max;
         let machine = match listener.protocol {
             Protocol::Cal => Machine::Cal(Box::new(Cal::new(most)), Vec::new()),
@@ -53,10 +68,12 @@ impl Client {
                 let lines = Lines::new(Framing::LengthPrefixed, most, Overlong::Refuse);
                 Machine::Lengths(lines, Vec::new())
             }
+            Protocol::Syslog => Machine::Syslog(Syslog::new(most, Overlong::Split), Vec::new()),
+            Protocol::Native => Machine::Native(Box::new(Native::new(&connection, shared))),
         };
-        let own_pool = (listener.protocol != Protocol::Cal).then(|| listener.pool.clone());
-        let host = String::new();
-        Client { connection, machine, part: Vec::new(), pool: None, own_pool, host }
+        let own_pool = (!listener.protocol.names_pool()).then(|| listener.pool.clone());
+        let (part, host) = (Vec::new(), String::new());
+        Client { connection, machine, part, needed: 0, pool: None, own_pool, host }
     }
 
     /// The pool that the listener gives it, if the client does not name one.
@@ -81,7 +98,7 @@ impl Client {
         &mut self,
         mut bytes: &[u8],
         filling: &mut Filling,
-        pools: &Pools,
+        shared: &Shared,
     ) -> Result<(), ClientError> {
         // An incomplete record gets no more than what completes it, so that the rest of the read
         // is cut where it lies.
@@ -91,30 +108,24 @@ impl Client {
             bytes = rest;
             let mut part = std::mem::take(&mut self.part);
             part.extend_from_slice(completing);
-            let consumed = self.cut(&part, filling, pools)?;
+            let consumed = self.cut(&part, filling, shared)?;
             part.drain(..consumed);
             if part.is_empty() && part.capacity() > PART_KEPT_BYTES {
                 part = Vec::new();
             }
             self.part = part;
         }
-        let consumed = self.cut(bytes, filling, pools)?;
+        let consumed = self.cut(bytes, filling, shared)?;
         self.part.extend_from_slice(&bytes[consumed..]);
         Ok(())
     }
 
     /// How many of these bytes the incomplete record still needs, as far as can be seen.
     fn missing(&self, bytes: &[u8]) -> usize {
-        let after_length = |prefix: usize, at: usize| -> usize {
-            let length = self.part.get(at..at + 4).and_then(|bytes| bytes.first_chunk());
-            let whole =
-                length.map_or(prefix, |length| prefix + u32::from_be_bytes(*length) as usize);
-            whole.saturating_sub(self.part.len())
-        };
-        match &self.machine {
-            Machine::Newline(_) => memchr::memchr(b'\n', bytes).map_or(bytes.len(), |n| n + 1),
-            Machine::Cal(..) => after_length(HEADER_BYTES, HEADER_BYTES - 4),
-            Machine::Lengths(..) => after_length(LENGTH_BYTES, 0),
+        match self.needed.saturating_sub(self.part.len()) {
+            // A line says only that it is not over yet.
+            0 | 1 => memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1),
+            missing => missing,
         }
     }
 
@@ -123,7 +134,7 @@ impl Client {
         &mut self,
         bytes: &[u8],
         filling: &mut Filling,
-        pools: &Pools,
+        shared: &Shared,
     ) -> Result<usize, ClientError> {
         match &mut self.machine {
             Machine::Cal(cal, messages) => {
@@ -131,25 +142,59 @@ impl Client {
                 let had_label = cal.label().is_some();
                 let result = cal.scan(bytes, messages);
                 if !had_label && let Some(label) = cal.label() {
-                    let (pool, host) = (pools.named(&label.pool), label.host.clone());
+                    let (pool, host) = (shared.pools.named(&label.pool), label.host.clone());
                     self.set_pool(pool, host);
                     self.keep_label(bytes, filling);
                 }
                 self.keep_cal(bytes, filling);
-                Ok(result?.consumed)
+                let scan = result?;
+                self.needed = scan.needed;
+                Ok(scan.consumed)
             }
             Machine::Newline(lines) => {
                 let block = lines.scan_block(bytes)?;
                 let kept = &bytes[..block.scan.consumed];
+                self.needed = block.scan.needed;
                 self.keep_lines(kept, block.records, filling);
                 Ok(block.scan.consumed)
             }
             Machine::Lengths(lines, spans) => {
                 spans.clear();
                 let result = lines.scan(bytes, spans);
-                self.keep_lengths(bytes, filling);
-                Ok(result?.consumed)
+                let spans = std::mem::take(spans);
+                self.keep_records(bytes, &spans, None, filling);
+                self.give_back(spans);
+                let scan = result?;
+                self.needed = scan.needed;
+                Ok(scan.consumed)
             }
+            Machine::Syslog(syslog, spans) => {
+                spans.clear();
+                let result = syslog.scan(bytes, spans);
+                let spans = std::mem::take(spans);
+                self.keep_records(bytes, &spans, None, filling);
+                self.give_back(spans);
+                let scan = result?;
+                self.needed = scan.needed;
+                Ok(scan.consumed)
+            }
+            Machine::Native(_) => {
+                let machine = std::mem::replace(&mut self.machine, Machine::Busy);
+                let Machine::Native(mut native) = machine else { return Ok(bytes.len()) };
+                let result = native.cut(self, bytes, filling, shared);
+                self.machine = Machine::Native(native);
+                let (consumed, needed) = result?;
+                self.needed = needed;
+                Ok(consumed)
+            }
+            Machine::Busy => Ok(bytes.len()),
+        }
+    }
+
+    /// Puts the list of records back where the next read finds its room.
+    fn give_back(&mut self, list: Vec<Span>) {
+        if let Machine::Lengths(_, spans) | Machine::Syslog(_, spans) = &mut self.machine {
+            *spans = list;
         }
     }
 
@@ -208,11 +253,19 @@ impl Client {
         self.kept(pool, added, records, filling);
     }
 
-    fn keep_lengths(&self, bytes: &[u8], filling: &mut Filling) {
-        let (Machine::Lengths(_, spans), Some(pool)) = (&self.machine, &self.pool) else { return };
-        if spans.is_empty() {
-            return;
-        }
+    /// Keeps records that lie apart, each with a newline behind it.
+    pub(super) fn keep_records(
+        &self,
+        bytes: &[u8],
+        spans: &[Span],
+        receipt: Option<Receipt>,
+        filling: &mut Filling,
+    ) {
+        let Some(pool) = self.pool.as_ref().filter(|_| !spans.is_empty()) else { return };
+        let kind = match self.machine {
+            Machine::Syslog(..) => RunKind::Syslog,
+            _ => RunKind::LengthPrefixed,
+        };
         let batch = filling.batch(pool);
         let before = batch.text.len();
         for span in spans {
@@ -222,14 +275,14 @@ impl Client {
             batch.sections.record(record.len(), memchr::memchr(b'\n', record).is_none());
         }
         let added = batch.text.len() - before;
-        let (connection, records) = (&self.connection, spans.len());
-        batch.sections.end_run(connection, &self.host, RunKind::LengthPrefixed, added, records);
+        batch.sections.end_run(&self.connection, &self.host, kind, added, spans.len());
+        batch.receipts.extend(receipt);
         if filling.rules.want_lines() {
             for span in spans {
                 filling.rules.lines(&pool.name, &self.host, span.of(bytes));
             }
         }
-        self.kept(pool, added, records, filling);
+        self.kept(pool, added, spans.len(), filling);
     }
 
     fn kept(&self, pool: &Arc<Pool>, bytes: usize, records: usize, filling: &mut Filling) {
@@ -250,7 +303,14 @@ impl Client {
                 self.keep_lines(&part, 1, filling);
                 false
             }
-            Machine::Cal(..) | Machine::Lengths(..) => true,
+            Machine::Syslog(syslog, _) => match syslog.finish(&part) {
+                Ok(last) => {
+                    self.keep_records(&part, last.as_slice(), None, filling);
+                    false
+                }
+                Err(_) => true,
+            },
+            _ => true,
         }
     }
 }
