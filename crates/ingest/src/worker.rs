@@ -21,6 +21,8 @@ mod client;
 mod native;
 
 use client::Client;
+#[cfg(test)]
+pub(crate) use client::shows_its_length;
 
 /// How often a worker without chunks looks for batches that have waited long enough.
 const TICK: Duration = Duration::from_millis(10);

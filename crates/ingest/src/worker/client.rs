@@ -317,7 +317,7 @@ impl Client {
 
 /// Whether a reader finds the end of this body without its length: it is one line, which may have
 /// one empty line before it, as the start of a root transaction has.
-fn shows_its_length(body: &[u8]) -> bool {
+pub(crate) fn shows_its_length(body: &[u8]) -> bool {
     let after = match body {
         b"\r\n" => return false,
         [b'\r', b'\n', rest @ ..] => rest,
