@@ -8,12 +8,16 @@
 use crate::scan::Scan;
 
 mod compressed;
+mod forward;
 mod native;
 mod streams;
 
 #[cfg(test)]
 pub(crate) use compressed::decompressed;
 pub use compressed::stream_any;
+#[cfg(test)]
+pub(crate) use forward::{Read, events, forward};
+pub use forward::{forward_any, msgpack_any};
 #[cfg(test)]
 pub(crate) use native::{Served, native_client, native_server};
 pub use native::{native_any, native_roundtrip};
@@ -27,7 +31,9 @@ pub type Target = (&'static str, fn(&[u8]));
 /// Every fuzz target.
 pub static TARGETS: &[Target] = &[
     ("cal_any", cal_any),
+    ("forward_any", forward_any),
     ("lines_any", lines_any),
+    ("msgpack_any", msgpack_any),
     ("native_any", native_any),
     ("native_roundtrip", native_roundtrip),
     ("stream_any", stream_any),

@@ -11,10 +11,13 @@
 //! What hostile input may cost is in [`limits`].
 
 pub mod cal;
+pub mod forward;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod json_text;
 pub mod limits;
 pub mod lines;
+pub mod msgpack;
 pub mod native;
 mod scan;
 pub mod stream;

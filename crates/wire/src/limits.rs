@@ -33,3 +33,10 @@ pub const NATIVE_WINDOW_BATCHES: u32 = 64;
 
 /// The longest body of a native frame that is no batch, in bytes.
 pub const NATIVE_CONTROL_BYTES_MAX: usize = 1 << 10;
+
+/// How deep arrays and maps of MessagePack may nest. Nothing recurses; this bounds memory.
+pub const MSGPACK_DEPTH_MAX: usize = 64;
+
+/// The longest message of the forward protocol, in bytes. Fluentd's chunks have 8 MB, compressed
+/// ones less.
+pub const FORWARD_MESSAGE_BYTES_MAX: usize = 16 << 20;
