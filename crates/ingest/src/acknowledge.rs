@@ -2,9 +2,11 @@
 //! has to send it again. What was acknowledged is never dropped; what is dropped was not
 //! acknowledged, and its client is told.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cinch_wire::forward;
 use cinch_wire::native::{Durability, NativeError, Server};
 
 use crate::connection::{Connection, Mailbox, Request};
@@ -13,11 +15,19 @@ use crate::limits::{CLIENTS_KNOWN_MAX, OUTBOX_BYTES_MAX};
 /// When a client whose batch was dropped is to send it again, in milliseconds.
 const RETRY_AFTER_MS: u32 = 500;
 
-/// What a batch of the pipeline holds of one native connection.
+/// A client that waits for word of what it sent, in the words of its protocol.
+pub trait Recipient: Debug + Send + Sync {
+    /// Its batches up to this one have come this far.
+    fn reached(&self, stage: Durability, sequence: u64);
+    /// This batch was not taken, nor is what stands behind it.
+    fn not_now(&self, sequence: u64);
+}
+
+/// What a batch of the pipeline holds of one connection.
 #[derive(Debug, Clone)]
 pub struct Receipt {
     /// The connection.
-    pub peer: Arc<NativePeer>,
+    pub peer: Arc<dyn Recipient>,
     /// The first of its batches.
     pub first: u64,
     /// The last of them.
@@ -113,8 +123,24 @@ impl NativePeer {
         self.send(&answer);
     }
 
-    /// The batches up to this one have come this far.
-    pub fn reached(&self, stage: Durability, sequence: u64) {
+    /// Whether a batch was put off since this was last asked: what the same scan has handed out
+    /// behind it is to be passed over.
+    pub fn was_put_off(&self) -> bool {
+        std::mem::take(&mut self.lock().was_put_off)
+    }
+
+    /// Tells the client why its connection is closed.
+    pub fn refuse(&self, error: &NativeError) {
+        self.with_server(|server, answer| server.refuse(error, answer));
+    }
+
+    fn send(&self, answer: &[u8]) {
+        answer_with(&self.connection, &self.mailbox, answer);
+    }
+}
+
+impl Recipient for NativePeer {
+    fn reached(&self, stage: Durability, sequence: u64) {
         let mut state = self.lock();
         if stage < state.durability {
             return;
@@ -129,8 +155,7 @@ impl NativePeer {
         self.send(&answer);
     }
 
-    /// This batch was not taken, nor is what stands behind it.
-    pub fn not_now(&self, sequence: u64) {
+    fn not_now(&self, sequence: u64) {
         let mut state = self.lock();
         let mut answer = Vec::new();
         state.server.not_now(sequence, RETRY_AFTER_MS, &mut answer);
@@ -138,30 +163,71 @@ impl NativePeer {
         drop(state);
         self.send(&answer);
     }
+}
 
-    /// Whether a batch was put off since this was last asked: what the same scan has handed out
-    /// behind it is to be passed over.
-    pub fn was_put_off(&self) -> bool {
-        std::mem::take(&mut self.lock().was_put_off)
+/// A sender of the forward protocol, which names its chunks and waits for each name.
+#[derive(Debug)]
+pub struct ForwardPeer {
+    connection: Arc<Connection>,
+    mailbox: Arc<Mailbox>,
+    least: Durability,
+    /// Numbers of ours, and the names of the chunks, oldest first.
+    chunks: Mutex<VecDeque<(u64, Vec<u8>)>>,
+}
+
+impl ForwardPeer {
+    /// A connection whose chunks are acknowledged when they have come this far.
+    pub fn new(
+        connection: Arc<Connection>,
+        mailbox: Arc<Mailbox>,
+        least: Durability,
+    ) -> ForwardPeer {
+        ForwardPeer { connection, mailbox, least, chunks: Mutex::new(VecDeque::new()) }
     }
 
-    /// Tells the client why its connection is closed.
-    pub fn refuse(&self, error: &NativeError) {
-        self.with_server(|server, answer| server.refuse(error, answer));
+    /// A chunk of this name has come, which is to be acknowledged.
+    pub fn expects(&self, sequence: u64, chunk: &[u8]) {
+        let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        chunks.push_back((sequence, chunk.to_vec()));
     }
 
-    fn send(&self, answer: &[u8]) {
-        if answer.is_empty() {
+    /// Sends what the machine answers.
+    pub fn send(&self, answer: &[u8]) {
+        answer_with(&self.connection, &self.mailbox, answer);
+    }
+}
+
+impl Recipient for ForwardPeer {
+    fn reached(&self, stage: Durability, sequence: u64) {
+        if stage < self.least {
             return;
         }
-        let mut outbox = self.connection.outbox.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_room = outbox.len() + answer.len() <= OUTBOX_BYTES_MAX;
-        if has_room {
-            outbox.extend_from_slice(answer);
+        let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answer = Vec::new();
+        while let Some((_, chunk)) = chunks.pop_front_if(|(number, _)| *number <= sequence) {
+            forward::acknowledge(&chunk, &mut answer);
         }
-        drop(outbox);
-        let id = self.connection.id;
-        // A client that does not read its answers sends again what it did not hear of.
-        self.mailbox.send(if has_room { Request::Answer(id) } else { Request::Close(id) });
+        drop(chunks);
+        self.send(&answer);
     }
+
+    /// The protocol has no word for it: a sender whose connection ends sends again.
+    fn not_now(&self, _: u64) {
+        self.mailbox.send(Request::Close(self.connection.id));
+    }
+}
+
+fn answer_with(connection: &Connection, mailbox: &Mailbox, answer: &[u8]) {
+    if answer.is_empty() {
+        return;
+    }
+    let mut outbox = connection.outbox.lock().unwrap_or_else(PoisonError::into_inner);
+    let has_room = outbox.len() + answer.len() <= OUTBOX_BYTES_MAX;
+    if has_room {
+        outbox.extend_from_slice(answer);
+    }
+    drop(outbox);
+    let id = connection.id;
+    // A client that does not read its answers sends again what it did not hear of.
+    mailbox.send(if has_room { Request::Answer(id) } else { Request::Close(id) });
 }

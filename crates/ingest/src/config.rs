@@ -73,6 +73,8 @@ pub enum Protocol {
     LengthPrefixed,
     /// Syslog of RFC 5424 or 3164, counted or ended by a newline as RFC 6587 has it.
     Syslog,
+    /// The forward protocol of Fluentd and Fluent Bit, in all its modes.
+    Forward,
     /// Batches that are acknowledged (spec/ingest-native.md); the client names the pool.
     Native,
 }

@@ -71,3 +71,13 @@ pub const NATIVE_BATCH_BYTES_MAX: u32 = 256 << 10;
 
 /// The most native clients whose last acknowledged batch is known.
 pub const CLIENTS_KNOWN_MAX: usize = 65_536;
+
+/// The longest message of the forward protocol, in bytes: Fluent Bit's chunks have about 2 MiB.
+pub const FORWARD_MESSAGE_BYTES_MAX: usize = 3 << 20;
+
+/// The longest chunk of the forward protocol after decompression, in bytes.
+pub const FORWARD_PLAIN_BYTES_MAX: usize = 4 << 20;
+
+/// The longest text of a batch, in bytes. A chunk of the forward protocol is kept whole, and its
+/// JSON can be several times as long.
+pub const TEXT_BYTES_MAX: usize = 64 << 20;

@@ -10,10 +10,7 @@ use crate::format::{
     FLAG_SECTIONS_PACKED, HEAD_FIXED_BYTES, Head, ReadRun, SKIPPABLE_BYTES, SectionsError,
     read_sections,
 };
-use crate::limits::{BATCH_BYTES_MAX, HEAD_BYTES_MAX, READ_BYTES_MAX};
-
-/// The largest text of a batch: the read that fills it is added whole.
-const TEXT_BYTES_MAX: usize = 2 * BATCH_BYTES_MAX + READ_BYTES_MAX;
+use crate::limits::{HEAD_BYTES_MAX, TEXT_BYTES_MAX};
 
 /// A batch as it lies in a file.
 #[derive(Debug, Clone)]

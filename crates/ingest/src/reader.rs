@@ -18,7 +18,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::chunk::{Chunk, Event};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::connection::{Connection, Mailbox, Request};
 use crate::ingress::Shared;
 use crate::limits::{ACCEPTS_PER_TURN, READ_BYTES_MAX, READ_BYTES_MIN};
@@ -295,9 +295,11 @@ impl Reader {
         quick_acknowledgements(&stream);
         let slot = self.vacant.pop().unwrap_or(self.clients.len());
         let token = Token(FIRST_LISTENER + self.ports.len() + slot);
-        // Only native clients are answered; the others need no event for that.
+        // The others are not answered and need no event for that.
         let interest = match self.shared.config.listeners[listener].protocol {
-            crate::config::Protocol::Native => Interest::READABLE | Interest::WRITABLE,
+            config::Protocol::Native | config::Protocol::Forward => {
+                Interest::READABLE | Interest::WRITABLE
+            }
             _ => Interest::READABLE,
         };
         if let Err(error) = self.poll.registry().register(&mut stream, token, interest) {

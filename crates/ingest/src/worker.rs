@@ -18,6 +18,7 @@ use crate::metric::Rules;
 use crate::ring::Batch;
 
 mod client;
+mod forward;
 mod native;
 
 use client::Client;

@@ -95,7 +95,7 @@ fn write(protocol: Protocol, lines: &[Vec<u8>], number: u64, out: &mut Vec<u8>) 
         count => lines[(number % count) as usize].clone(),
     };
     match protocol {
-        Protocol::Lines | Protocol::Syslog | Protocol::Native => {
+        Protocol::Lines | Protocol::Syslog | Protocol::Forward | Protocol::Native => {
             out.extend_from_slice(&text);
             out.push(b'\n');
         }

@@ -78,10 +78,7 @@ fn lines_are_counted_by_what_they_hold() {
                   {\"level\":\"warn\"}\nERROR none\n";
     rules.lines("web", "", block);
     rules.finish();
-    assert_eq!(
-        counted(&windows),
-        [(0, key(&["7"]), 2, 3.5), (0, key(&["warn"]), 1, 0.0)]
-    );
+    assert_eq!(counted(&windows), [(0, key(&["7"]), 2, 3.5), (0, key(&["warn"]), 1, 0.0)]);
 }
 
 #[test]

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use cinch_wire::Span;
 use cinch_wire::cal::{Cal, CalError, HEADER_BYTES, Message};
+use cinch_wire::forward::ForwardError;
 use cinch_wire::lines::{Framing, Lines, LinesError, Overlong};
 use cinch_wire::native::NativeError;
 use cinch_wire::syslog::{Syslog, SyslogError};
 
 use super::Filling;
+use super::forward::{ChunkError, Forward};
 use super::native::Native;
 use crate::acknowledge::Receipt;
 use crate::config::{Listener, Protocol};
@@ -32,6 +34,10 @@ pub(super) enum ClientError {
     Syslog(#[from] SyslogError),
     #[error(transparent)]
     Native(#[from] NativeError),
+    #[error(transparent)]
+    Forward(#[from] ForwardError),
+    #[error(transparent)]
+    Chunk(#[from] ChunkError),
 }
 
 enum Machine {
@@ -40,7 +46,8 @@ enum Machine {
     Lengths(Lines, Vec<Span>),
     Syslog(Syslog, Vec<Span>),
     Native(Box<Native>),
-    /// The native machine is at work; it is put back when it is done.
+    Forward(Box<Forward>),
+    /// A machine that keeps what it cuts itself is at work; it is put back when it is done.
     Busy,
 }
 
@@ -69,6 +76,9 @@ impl Client {
                 Machine::Lengths(lines, Vec::new())
             }
             Protocol::Syslog => Machine::Syslog(Syslog::new(most, Overlong::Split), Vec::new()),
+            Protocol::Forward => {
+                Machine::Forward(Box::new(Forward::new(&connection, &listener.pool, shared)))
+            }
             Protocol::Native => Machine::Native(Box::new(Native::new(&connection, shared))),
         };
         let own_pool = (!listener.protocol.names_pool()).then(|| listener.pool.clone());
@@ -123,8 +133,13 @@ impl Client {
     /// How many of these bytes the incomplete record still needs, as far as can be seen.
     fn missing(&self, bytes: &[u8]) -> usize {
         match self.needed.saturating_sub(self.part.len()) {
-            // A line says only that it is not over yet.
-            0 | 1 => memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1),
+            0 | 1 => match self.machine {
+                // A line says only that it is not over yet.
+                Machine::Newline(_) | Machine::Syslog(..) => {
+                    memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
+                }
+                _ => bytes.len(),
+            },
             missing => missing,
         }
     }
@@ -183,6 +198,15 @@ impl Client {
                 let Machine::Native(mut native) = machine else { return Ok(bytes.len()) };
                 let result = native.cut(self, bytes, filling, shared);
                 self.machine = Machine::Native(native);
+                let (consumed, needed) = result?;
+                self.needed = needed;
+                Ok(consumed)
+            }
+            Machine::Forward(_) => {
+                let machine = std::mem::replace(&mut self.machine, Machine::Busy);
+                let Machine::Forward(mut forward) = machine else { return Ok(bytes.len()) };
+                let result = forward.cut(self, bytes, filling);
+                self.machine = Machine::Forward(forward);
                 let (consumed, needed) = result?;
                 self.needed = needed;
                 Ok(consumed)

@@ -9,7 +9,7 @@ use cinch_wire::stream::{StreamCodec, StreamDecompressor, StreamError};
 
 use super::Filling;
 use super::client::{Client, ClientError};
-use crate::acknowledge::{NativePeer, Receipt};
+use crate::acknowledge::{NativePeer, Receipt, Recipient};
 use crate::connection::Connection;
 use crate::ingress::Shared;
 use crate::limits::NATIVE_BATCH_BYTES_MAX;
@@ -87,7 +87,8 @@ impl Native {
             native::split_records(plain, batch.record_count, &mut self.spans)?;
             self.peer.was_put_off();
             let (first, last) = (batch.sequence, batch.sequence);
-            let receipt = Receipt { peer: Arc::clone(&self.peer), first, last };
+            let peer = Arc::clone(&self.peer) as Arc<dyn Recipient>;
+            let receipt = Receipt { peer, first, last };
             client.keep_records(plain, &self.spans, Some(receipt), filling);
             self.peer.reached(Durability::Received, batch.sequence);
             if self.peer.was_put_off() {
