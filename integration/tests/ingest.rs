@@ -219,7 +219,7 @@ pool = \"binary\"
     let sent = b"one\r\ntwo\n\nfour \xFF\x00\nlast";
     ingress.connect("lines").write_all(sent).unwrap();
     ingress.wait_for("written_records_total", "web", 5.0);
-    let prefixed = b"\0\0\0\x03one\0\0\0\0\0\0\0\x08two\nlines";
+    let prefixed = b"\0\0\0\x03one\0\0\0\0\0\0\0\x09two\nlines";
     ingress.connect("lengths").write_all(prefixed).unwrap();
     ingress.wait_for("written_records_total", "binary", 3.0);
     assert!(ingress.stop().0.success());

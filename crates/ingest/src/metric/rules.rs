@@ -8,7 +8,7 @@ use cinch_wire::cal::Record;
 
 use super::record::{Source, number};
 use super::window::Windows;
-use super::{BETWEEN_PARTS, ByKey, MetricRule, OTHER_KEYS, Sums};
+use super::{BETWEEN_PARTS, ByKey, MetricRule, OTHER_KEYS};
 
 /// The rules of one worker.
 pub struct Rules {
@@ -150,5 +150,5 @@ fn count(rule: &MetricRule, source: &Source, window: &mut ByKey, key: &mut Vec<u
         return;
     }
     let key = if window.len() < rule.keys_max { &key[..] } else { OTHER_KEYS.as_bytes() };
-    window.entry(key.into()).or_insert_with(Sums::default).add(value);
+    window.entry(key.into()).or_default().add(value);
 }

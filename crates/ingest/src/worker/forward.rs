@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use cinch_wire::Span;
-use cinch_wire::forward::{Entries, Form, Forward as Machine, ForwardError, Message};
+use cinch_wire::forward::{Entries, Form, Forward as Machine, Message};
 use cinch_wire::msgpack::{MsgpackError, write_json};
 use cinch_wire::native::Durability;
 use cinch_wire::stream::{StreamCodec, StreamDecompressor, StreamError};
@@ -63,7 +63,7 @@ impl Forward {
         for message in std::mem::take(&mut self.messages) {
             self.keep(client, &message, bytes, filling)?;
         }
-        let scan = result.map_err(ForwardError::from)?;
+        let scan = result?;
         Ok((scan.consumed, scan.needed))
     }
 
