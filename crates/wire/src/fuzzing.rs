@@ -10,6 +10,7 @@ use crate::scan::Scan;
 mod compressed;
 mod forward;
 mod native;
+mod requests;
 mod streams;
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use forward::{forward_any, msgpack_any};
 #[cfg(test)]
 pub(crate) use native::{Served, native_client, native_server};
 pub use native::{native_any, native_roundtrip};
+pub use requests::otlp_any;
 #[cfg(test)]
 pub(crate) use streams::{cal, lines, syslog};
 pub use streams::{cal_any, lines_any, syslog_any};
@@ -36,6 +38,7 @@ pub static TARGETS: &[Target] = &[
     ("msgpack_any", msgpack_any),
     ("native_any", native_any),
     ("native_roundtrip", native_roundtrip),
+    ("otlp_any", otlp_any),
     ("stream_any", stream_any),
     ("syslog_any", syslog_any),
 ];

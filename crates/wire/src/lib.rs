@@ -19,8 +19,11 @@ pub mod limits;
 pub mod lines;
 pub mod msgpack;
 pub mod native;
+pub mod otlp;
+mod protobuf;
 mod scan;
 pub mod stream;
 pub mod syslog;
 
+pub use protobuf::ProtobufError;
 pub use scan::{Scan, Span};

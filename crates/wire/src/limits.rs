@@ -40,3 +40,10 @@ pub const MSGPACK_DEPTH_MAX: usize = 64;
 /// The longest message of the forward protocol, in bytes. Fluentd's chunks have 8 MB, compressed
 /// ones less.
 pub const FORWARD_MESSAGE_BYTES_MAX: usize = 16 << 20;
+
+/// The most that the lines of one request may be together, in bytes. Each line repeats what the
+/// request says once for many records, so a small body can ask for any number of bytes.
+pub const LINES_BYTES_MAX: usize = 64 << 20;
+
+/// How deep the values of an OTLP record may nest.
+pub const OTLP_DEPTH_MAX: usize = 32;
