@@ -217,6 +217,80 @@ impl Recipient for ForwardPeer {
     }
 }
 
+/// A client of HTTP, which waits for the answer to each of its requests, in their order.
+#[derive(Debug)]
+pub struct HttpPeer {
+    connection: Arc<Connection>,
+    mailbox: Arc<Mailbox>,
+    least: Durability,
+    requests: Mutex<VecDeque<HttpRequest>>,
+}
+
+#[derive(Debug)]
+struct HttpRequest {
+    sequence: u64,
+    /// What is answered when all goes well.
+    answer: Vec<u8>,
+    is_ready: bool,
+}
+
+/// What a client is told whose records were dropped.
+const COME_AGAIN: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
+    Content-Length: 0\r\nConnection: keep-alive\r\n\r\n";
+
+impl HttpPeer {
+    /// A connection whose requests are answered when their records have come this far.
+    pub fn new(connection: Arc<Connection>, mailbox: Arc<Mailbox>, least: Durability) -> HttpPeer {
+        HttpPeer { connection, mailbox, least, requests: Mutex::new(VecDeque::new()) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<HttpRequest>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A request has come, which is to be answered with this in its turn.
+    pub fn expects(&self, sequence: u64, answer: Vec<u8>) {
+        self.lock().push_back(HttpRequest { sequence, answer, is_ready: false });
+    }
+
+    /// Answers a request with something else.
+    pub fn answer(&self, sequence: u64, answer: Vec<u8>) {
+        self.settle(|request| {
+            if request.sequence == sequence {
+                (request.answer, request.is_ready) = (answer.clone(), true);
+            }
+        });
+    }
+
+    /// Tells a client that waits for it to send the body.
+    pub fn promise(&self) {
+        answer_with(&self.connection, &self.mailbox, b"HTTP/1.1 100 Continue\r\n\r\n");
+    }
+
+    fn settle(&self, mut decide: impl FnMut(&mut HttpRequest)) {
+        let mut requests = self.lock();
+        requests.iter_mut().filter(|request| !request.is_ready).for_each(&mut decide);
+        let mut answer = Vec::new();
+        while let Some(mut request) = requests.pop_front_if(|request| request.is_ready) {
+            answer.append(&mut request.answer);
+        }
+        drop(requests);
+        answer_with(&self.connection, &self.mailbox, &answer);
+    }
+}
+
+impl Recipient for HttpPeer {
+    fn reached(&self, stage: Durability, sequence: u64) {
+        if stage >= self.least {
+            self.settle(|request| request.is_ready |= request.sequence <= sequence);
+        }
+    }
+
+    fn not_now(&self, sequence: u64) {
+        self.answer(sequence, COME_AGAIN.to_vec());
+    }
+}
+
 fn answer_with(connection: &Connection, mailbox: &Mailbox, answer: &[u8]) {
     if answer.is_empty() {
         return;

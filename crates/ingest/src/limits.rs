@@ -81,3 +81,12 @@ pub const FORWARD_PLAIN_BYTES_MAX: usize = 4 << 20;
 /// The longest text of a batch, in bytes. A chunk of the forward protocol is kept whole, and its
 /// JSON can be several times as long.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;
+
+/// The longest head of an HTTP request, in bytes.
+pub const HTTP_HEAD_BYTES_MAX: usize = 16 << 10;
+
+/// The most headers of an HTTP request.
+pub const HTTP_HEADERS_MAX: usize = 64;
+
+/// The longest body of an HTTP request, in bytes, as it came and decompressed.
+pub const HTTP_BODY_BYTES_MAX: usize = 4 << 20;

@@ -297,7 +297,7 @@ impl Reader {
         let token = Token(FIRST_LISTENER + self.ports.len() + slot);
         // The others are not answered and need no event for that.
         let interest = match self.shared.config.listeners[listener].protocol {
-            config::Protocol::Native | config::Protocol::Forward => {
+            config::Protocol::Native | config::Protocol::Forward | config::Protocol::Http => {
                 Interest::READABLE | Interest::WRITABLE
             }
             _ => Interest::READABLE,

@@ -19,6 +19,7 @@ use crate::ring::Batch;
 
 mod client;
 mod forward;
+mod http;
 mod native;
 
 use client::Client;

@@ -95,35 +95,34 @@ fn write(protocol: Protocol, lines: &[Vec<u8>], number: u64, out: &mut Vec<u8>) 
         count => lines[(number % count) as usize].clone(),
     };
     match protocol {
-        Protocol::Lines | Protocol::Syslog | Protocol::Forward | Protocol::Native => {
-            out.extend_from_slice(&text);
-            out.push(b'\n');
-        }
         Protocol::LengthPrefixed => {
             out.extend_from_slice(&(text.len() as u32).to_be_bytes());
             out.extend_from_slice(&text);
         }
-        Protocol::Cal => {
-            let lane = (number / 4 % 128) as u32;
-            let time = format!(
-                "11:{:02}:{:02}.{:02}",
-                number / 6_000 % 60,
-                number / 100 % 60,
-                number % 100
-            );
-            let mut body = match number {
-                n if n % 50 == 7 => {
-                    format!("H{time}\tHEARTBEAT\tcpu\t0\tload={}&threads={}", n % 400, n % 64)
-                }
-                n if n % 10 == 3 => {
-                    format!("E{time}\tVID\tvid_{}\t0\tvid={}&n=1", n % 20, n * 31 % 9_973)
-                }
-                n => format!("A{time}\tLOG\tline\t0\t{}.0\t", n % 300),
-            }
-            .into_bytes();
-            body.extend_from_slice(&text);
-            body.extend_from_slice(b"\r\n");
-            cal::write(lane, CONNECT_SECONDS, &body, out);
+        Protocol::Cal => cal_message(number, &text, out),
+        // A load of another protocol would need its handshake; lines are what is left.
+        _ => {
+            out.extend_from_slice(&text);
+            out.push(b'\n');
         }
     }
+}
+
+fn cal_message(number: u64, text: &[u8], out: &mut Vec<u8>) {
+    let (minute, second, hundredth) = (number / 6_000 % 60, number / 100 % 60, number % 100);
+    let time = format!("11:{minute:02}:{second:02}.{hundredth:02}");
+    let head = match number {
+        n if n % 50 == 7 => {
+            format!("H{time}\tHEARTBEAT\tcpu\t0\tload={}&threads={}&", n % 400, n % 64)
+        }
+        n if n % 10 == 3 => {
+            format!("E{time}\tVID\tvid_{}\t0\tvid={}&n=1&", n % 20, n * 31 % 9_973)
+        }
+        n => format!("A{time}\tLOG\tline\t0\t{}.0\t", n % 300),
+    };
+    let mut body = head.into_bytes();
+    body.extend_from_slice(text);
+    body.extend_from_slice(b"\r\n");
+    let lane = (number / 4 % 128) as u32;
+    cal::write(lane, CONNECT_SECONDS, &body, out);
 }

@@ -21,10 +21,11 @@ pub fn records<'a>(run: &'a ReadRun, text: &'a [u8]) -> impl Iterator<Item = Sto
     let mut lanes = run.lanes.iter();
     let mut lane: Option<(u32, u32, usize)> = None;
     std::iter::from_fn(move || {
-        if rest.is_empty() {
+        let stored = lengths.next().copied();
+        // An empty record takes nothing of the text, but its length says that it is there.
+        if rest.is_empty() && stored.is_none() {
             return None;
         }
-        let stored = lengths.next().copied();
         let (length, added) = match run.kind {
             RunKind::Cal => (stored.unwrap_or_else(|| shown(rest, true)), 0),
             RunKind::LengthPrefixed | RunKind::Syslog => match stored {
@@ -37,12 +38,9 @@ pub fn records<'a>(run: &'a ReadRun, text: &'a [u8]) -> impl Iterator<Item = Sto
                 (length, usize::from(length == rest.len()))
             }
         };
-        // Damaged lengths must not lead out of the text; an empty record takes nothing of it.
+        // Damaged lengths must not lead out of the text.
         let (record, after) = rest.split_at(length.min(rest.len()));
         rest = after;
-        if record.is_empty() && stored.is_none() {
-            return None;
-        }
         if lane.is_none_or(|(_, _, left)| left == 0) {
             lane = lanes.next().copied();
         }

@@ -12,6 +12,7 @@ use cinch_wire::syslog::{Syslog, SyslogError};
 
 use super::Filling;
 use super::forward::{ChunkError, Forward};
+use super::http::{Http, HttpError};
 use super::native::Native;
 use crate::acknowledge::Receipt;
 use crate::config::{Listener, Protocol};
@@ -38,6 +39,8 @@ pub(super) enum ClientError {
     Forward(#[from] ForwardError),
     #[error(transparent)]
     Chunk(#[from] ChunkError),
+    #[error(transparent)]
+    Http(#[from] HttpError),
 }
 
 enum Machine {
@@ -47,6 +50,7 @@ enum Machine {
     Syslog(Syslog, Vec<Span>),
     Native(Box<Native>),
     Forward(Box<Forward>),
+    Http(Box<Http>),
     /// A machine that keeps what it cuts itself is at work; it is put back when it is done.
     Busy,
 }
@@ -78,6 +82,9 @@ impl Client {
             Protocol::Syslog => Machine::Syslog(Syslog::new(most, Overlong::Split), Vec::new()),
             Protocol::Forward => {
                 Machine::Forward(Box::new(Forward::new(&connection, &listener.pool, shared)))
+            }
+            Protocol::Http => {
+                Machine::Http(Box::new(Http::new(&connection, &listener.pool, shared)))
             }
             Protocol::Native => Machine::Native(Box::new(Native::new(&connection, shared))),
         };
@@ -170,7 +177,7 @@ impl Client {
                 let block = lines.scan_block(bytes)?;
                 let kept = &bytes[..block.scan.consumed];
                 self.needed = block.scan.needed;
-                self.keep_lines(kept, block.records, filling);
+                self.keep_lines(kept, block.records, None, filling);
                 Ok(block.scan.consumed)
             }
             Machine::Lengths(lines, spans) => {
@@ -207,6 +214,15 @@ impl Client {
                 let Machine::Forward(mut forward) = machine else { return Ok(bytes.len()) };
                 let result = forward.cut(self, bytes, filling);
                 self.machine = Machine::Forward(forward);
+                let (consumed, needed) = result?;
+                self.needed = needed;
+                Ok(consumed)
+            }
+            Machine::Http(_) => {
+                let machine = std::mem::replace(&mut self.machine, Machine::Busy);
+                let Machine::Http(mut http) = machine else { return Ok(bytes.len()) };
+                let result = http.cut(self, bytes, filling);
+                self.machine = Machine::Http(http);
                 let (consumed, needed) = result?;
                 self.needed = needed;
                 Ok(consumed)
@@ -259,7 +275,14 @@ impl Client {
         self.kept(pool, added, records, filling);
     }
 
-    fn keep_lines(&self, kept: &[u8], records: usize, filling: &mut Filling) {
+    /// Keeps whole lines as they are; a last one without its newline gets one.
+    pub(super) fn keep_lines(
+        &self,
+        kept: &[u8],
+        records: usize,
+        receipt: Option<Receipt>,
+        filling: &mut Filling,
+    ) {
         let Some(pool) = self.pool.as_ref().filter(|_| !kept.is_empty()) else { return };
         let is_ended = kept.ends_with(b"\n");
         let batch = filling.batch(pool);
@@ -271,6 +294,7 @@ impl Client {
             (RunKind::LinesUnended, kept.len() + 1)
         };
         batch.sections.end_run(&self.connection, &self.host, kind, added, records);
+        batch.receipts.extend(receipt);
         if filling.rules.want_lines() {
             filling.rules.lines(&pool.name, &self.host, kept);
         }
@@ -324,7 +348,7 @@ impl Client {
         }
         match &self.machine {
             Machine::Newline(_) => {
-                self.keep_lines(&part, 1, filling);
+                self.keep_lines(&part, 1, None, filling);
                 false
             }
             Machine::Syslog(syslog, _) => match syslog.finish(&part) {

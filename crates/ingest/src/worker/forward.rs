@@ -35,8 +35,8 @@ pub(super) enum ChunkError {
     Msgpack(#[from] MsgpackError),
     #[error(transparent)]
     Stream(#[from] StreamError),
-    #[error("a chunk has more than {FORWARD_PLAIN_BYTES_MAX} bytes")]
-    TooLong,
+    #[error("there are more than {limit_bytes} bytes after decompression")]
+    TooLong { limit_bytes: usize },
 }
 
 impl Forward {
@@ -116,10 +116,20 @@ impl Forward {
 
 fn unpack(codec: StreamCodec, packed: &[u8], plain: &mut Vec<u8>) -> Result<(), ChunkError> {
     let mut stream = StreamDecompressor::with_defaults(codec)?;
+    grow(&mut stream, packed, plain, FORWARD_PLAIN_BYTES_MAX)
+}
+
+/// Decompresses all of this into a buffer that grows with it, up to a limit.
+pub(super) fn grow(
+    stream: &mut StreamDecompressor,
+    packed: &[u8],
+    plain: &mut Vec<u8>,
+    limit_bytes: usize,
+) -> Result<(), ChunkError> {
     let (mut consumed, mut written) = (0, 0);
     plain.clear();
     loop {
-        let room = (plain.len() * 2).max(4 * packed.len()).clamp(1, FORWARD_PLAIN_BYTES_MAX);
+        let room = (plain.len() * 2).max(4 * packed.len()).clamp(1, limit_bytes);
         plain.resize(room, 0);
         let progress = stream.decompress(&packed[consumed..], &mut plain[written..])?;
         consumed += progress.consumed;
@@ -129,8 +139,8 @@ fn unpack(codec: StreamCodec, packed: &[u8], plain: &mut Vec<u8>) -> Result<(), 
             plain.truncate(written);
             return Ok(());
         }
-        if written >= FORWARD_PLAIN_BYTES_MAX {
-            return Err(ChunkError::TooLong);
+        if written >= limit_bytes {
+            return Err(ChunkError::TooLong { limit_bytes });
         }
     }
 }
