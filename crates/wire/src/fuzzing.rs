@@ -11,6 +11,7 @@ mod compressed;
 mod forward;
 mod native;
 mod requests;
+mod resp;
 mod streams;
 
 #[cfg(test)]
@@ -22,7 +23,10 @@ pub use forward::{forward_any, msgpack_any};
 #[cfg(test)]
 pub(crate) use native::{Served, native_client, native_server};
 pub use native::{native_any, native_roundtrip};
-pub use requests::otlp_any;
+pub use requests::{elastic_any, loki_any, otlp_any};
+pub use resp::resp_any;
+#[cfg(test)]
+pub(crate) use resp::{LIMITS as RESP_LIMITS, resp};
 #[cfg(test)]
 pub(crate) use streams::{cal, lines, syslog};
 pub use streams::{cal_any, lines_any, syslog_any};
@@ -34,11 +38,14 @@ pub type Target = (&'static str, fn(&[u8]));
 pub static TARGETS: &[Target] = &[
     ("cal_any", cal_any),
     ("forward_any", forward_any),
+    ("elastic_any", elastic_any),
     ("lines_any", lines_any),
+    ("loki_any", loki_any),
     ("msgpack_any", msgpack_any),
     ("native_any", native_any),
     ("native_roundtrip", native_roundtrip),
     ("otlp_any", otlp_any),
+    ("resp_any", resp_any),
     ("stream_any", stream_any),
     ("syslog_any", syslog_any),
 ];

@@ -10,6 +10,7 @@
 //! Fields of a record are found when they are asked for, because most records are only passed on.
 //! What hostile input may cost is in [`limits`].
 
+pub mod bulk;
 pub mod cal;
 pub mod forward;
 #[cfg(feature = "fuzzing")]
@@ -21,9 +22,11 @@ pub mod msgpack;
 pub mod native;
 pub mod otlp;
 mod protobuf;
+pub mod resp;
 mod scan;
 pub mod stream;
 pub mod syslog;
 
+pub use json_text::{JsonFault, TooLong};
 pub use protobuf::ProtobufError;
 pub use scan::{Scan, Span};

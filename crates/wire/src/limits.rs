@@ -47,3 +47,20 @@ pub const LINES_BYTES_MAX: usize = 64 << 20;
 
 /// How deep the values of an OTLP record may nest.
 pub const OTLP_DEPTH_MAX: usize = 32;
+
+/// How deep RESP values may nest. Replies of Redis nest less than ten deep.
+pub const RESP_DEPTH_MAX: usize = 32;
+
+/// The longest RESP line that is no bulk, in bytes: inline commands, simple strings, errors. That
+/// of Redis for inline commands.
+pub const RESP_LINE_BYTES_MAX: usize = 64 << 10;
+
+/// The longest RESP bulk, in bytes: that of Redis.
+pub const RESP_BULK_BYTES_MAX: u64 = 512 << 20;
+
+/// The longest RESP bulk that is handed out in one piece, in bytes. Longer ones come in parts, as
+/// they are read.
+pub const RESP_WHOLE_BYTES_MAX: u64 = 16 << 10;
+
+/// The most elements of one RESP array or pairs of one map: that of Redis for requests.
+pub const RESP_ELEMENTS_MAX: u64 = 1 << 20;

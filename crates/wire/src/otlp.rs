@@ -1,15 +1,16 @@
 //! Logs of the OpenTelemetry protocol: the body of an export request, as protobuf or as JSON, to
 //! one line of JSON for each log record, and the answer's body. HTTP and gRPC are the caller's.
 //!
-//! A request is taken or refused as a whole. A line has the fields of the record that are set, in this order: `time_unix_nano`,
-//! `observed_time_unix_nano`, `severity_number`, `severity_text`, `event_name`, `body`,
-//! `attributes`, `trace_id`, `span_id`, `flags`, `resource`, `scope`. Attributes are objects,
-//! bytes are base64, ids are hexadecimal. Both forms of a request come to the same lines.
+//! A request is taken or refused as a whole. A line has the fields of the record that are set, in
+//! this order: `time_unix_nano`, `observed_time_unix_nano`, `severity_number`, `severity_text`,
+//! `event_name`, `body`, `attributes`, `trace_id`, `span_id`, `flags`, `resource`, `scope`.
+//! Attributes are objects, bytes are base64, ids are hexadecimal. Both forms of a request come to
+//! the same lines.
 
 mod binary;
 mod json;
-mod line;
 
+use crate::json_text::{JsonFault, Lines, TooLong};
 use crate::limits::OTLP_DEPTH_MAX;
 use crate::protobuf::ProtobufError;
 
@@ -29,21 +30,23 @@ pub enum OtlpError {
     #[error(transparent)]
     Protobuf(#[from] ProtobufError),
     /// It is no JSON of an export request.
-    #[error("the body is no OTLP request: {0}")]
-    Json(String),
+    #[error("the body is no OTLP request: {detail}")]
+    Json {
+        /// What kind of fault it is.
+        fault: JsonFault,
+        /// The same in words.
+        detail: String,
+    },
     /// Values nest deeper than [`OTLP_DEPTH_MAX`].
     #[error("values nest deeper than {OTLP_DEPTH_MAX}")]
     TooDeep,
     /// The lines would be longer than the limit.
-    #[error("the records of the request are longer than {limit_bytes} bytes")]
-    TooLong {
-        /// What is allowed.
-        limit_bytes: usize,
-    },
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
 }
 
 /// Appends each record of a request to `lines` as a line that ends in LF, and answers how many
-/// there were. Together they are no longer than `lines_bytes_max` and the last of them.
+/// there were. Together they are no longer than `lines_bytes_max`.
 ///
 /// # Errors
 /// Any [`OtlpError`]; then `lines` is as it was.
@@ -53,40 +56,10 @@ pub fn read_logs(
     lines_bytes_max: usize,
     lines: &mut Vec<u8>,
 ) -> Result<usize, OtlpError> {
-    let before = lines.len();
-    let mut lines = Lines { out: lines, count: 0, before, lines_bytes_max };
-    let result = match encoding {
-        Encoding::Protobuf => binary::read(body, &mut lines),
-        Encoding::Json => json::read(body, &mut lines),
-    };
-    match result {
-        Ok(()) => Ok(lines.count),
-        Err(error) => {
-            lines.out.truncate(before);
-            Err(error)
-        }
-    }
-}
-
-/// The lines that are being written.
-struct Lines<'a> {
-    out: &'a mut Vec<u8>,
-    count: usize,
-    before: usize,
-    lines_bytes_max: usize,
-}
-
-impl Lines<'_> {
-    /// Ends the line that was appended to `out`.
-    fn end(&mut self) -> Result<(), OtlpError> {
-        self.out.push(b'\n');
-        self.count += 1;
-        let limit_bytes = self.lines_bytes_max;
-        if self.out.len() - self.before > limit_bytes {
-            return Err(OtlpError::TooLong { limit_bytes });
-        }
-        Ok(())
-    }
+    Lines::write(lines, lines_bytes_max, |lines| match encoding {
+        Encoding::Protobuf => binary::read(body, lines),
+        Encoding::Json => json::read(body, lines),
+    })
 }
 
 /// Appends the body of the answer to a request of which `rejected` records were not taken, for the

@@ -1,9 +1,10 @@
 //! The protobuf form of a request. The numbers of fields are those of `logs.proto` and
 //! `common.proto` of the OpenTelemetry protocol, version 1.
 
-use super::line::{Object, push_base64};
-use super::{Lines, OTLP_DEPTH_MAX, OtlpError};
-use crate::json_text::{push_display, push_float, push_hex, push_string};
+use super::{OTLP_DEPTH_MAX, OtlpError};
+use crate::json_text::{
+    Lines, Object, push_base64, push_display, push_float, push_hex, push_string,
+};
 use crate::protobuf::{Field, Fields};
 
 pub(super) fn write_response(rejected: u64, message: &str, out: &mut Vec<u8>) {

@@ -9,9 +9,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::line::Object;
-use super::{Lines, OTLP_DEPTH_MAX, OtlpError};
-use crate::json_text::{push_display, push_float, push_string};
+use super::{OTLP_DEPTH_MAX, OtlpError};
+use crate::json_text::{JsonFault, Lines, Object, push_display, push_float, push_string};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -118,7 +117,7 @@ struct Pairs<'a> {
 }
 
 /// A number, or a string of one.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(try_from = "NumberText")]
 struct Number(u64);
 
@@ -132,12 +131,6 @@ enum NumberText {
     Unsigned(u64),
     Signed(i64),
     Text(String),
-}
-
-impl Default for Number {
-    fn default() -> Number {
-        Number(0)
-    }
 }
 
 impl TryFrom<NumberText> for Number {
@@ -167,7 +160,10 @@ impl TryFrom<NumberText> for Signed {
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, OtlpError> {
-    serde_json::from_slice(text).map_err(|error| OtlpError::Json(error.to_string()))
+    serde_json::from_slice(text).map_err(|error| OtlpError::Json {
+        fault: JsonFault::of(&error),
+        detail: error.to_string(),
+    })
 }
 
 pub(super) fn write_response(rejected: u64, message: &str, out: &mut Vec<u8>) {

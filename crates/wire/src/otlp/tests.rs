@@ -1,4 +1,5 @@
-//! Requests in both forms, made by the types of the OpenTelemetry project, and hostile ones.
+//! Requests in both forms, made by the types of the OpenTelemetry project and not by our idea of
+//! them, and hostile ones.
 
 use opentelemetry_proto::tonic::collector::logs::v1::{
     ExportLogsPartialSuccess, ExportLogsServiceRequest, ExportLogsServiceResponse,
@@ -116,7 +117,8 @@ fn what_people_write_by_hand_is_read() {
     let body = br#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[
         {"timeUnixNano":1544712660300000000,"severityNumber":10,"new":{"x":[1]},
          "body":{"doubleValue":"NaN"},"traceId":"5B8EFFF798038103D269B633813FC60C",
-         "attributes":[{"key":"n","value":{"intValue":-5}},{"key":"none"},{"key":"empty","value":{}}]}
+         "attributes":[{"key":"n","value":{"intValue":-5}},{"key":"none"},
+                       {"key":"empty","value":{}}]}
     ]}]}]}"#;
     let expected = json!({
         "time_unix_nano": 1_544_712_660_300_000_000_u64,
@@ -140,7 +142,7 @@ fn a_request_that_is_cut_off_gives_no_line() {
         assert!(result.is_ok() || lines == b"before\n", "{length}");
     }
     for body in ["", "[1]", "{\"resourceLogs\":[{]}", "{\"resourceLogs\":1}"] {
-        assert!(matches!(read(Encoding::Json, body.as_bytes()), Err(OtlpError::Json(_))));
+        assert!(matches!(read(Encoding::Json, body.as_bytes()), Err(OtlpError::Json { .. })));
     }
     let late = r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{},{"flags":"x"}]}]}]}"#;
     assert!(read(Encoding::Json, late.as_bytes()).is_err());
@@ -180,7 +182,7 @@ fn a_small_request_does_not_become_a_large_one() {
     assert!(body.len() < 40_000);
     let mut lines = Vec::new();
     let result = read_logs(Encoding::Protobuf, &body, 1 << 20, &mut lines);
-    assert_eq!(result, Err(OtlpError::TooLong { limit_bytes: 1 << 20 }));
+    assert_eq!(result, Err(TooLong { limit_bytes: 1 << 20 }.into()));
     assert!(lines.is_empty() && lines.capacity() < 4 << 20);
 }
 
