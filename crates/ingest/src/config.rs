@@ -75,7 +75,7 @@ pub enum Protocol {
     Syslog,
     /// The forward protocol of Fluentd and Fluent Bit, in all its modes.
     Forward,
-    /// HTTP: OTLP at `/v1/logs`, lines at `/lines`.
+    /// HTTP: OTLP, the bulk forms of Elasticsearch and Loki, lines.
     Http,
     /// Batches that are acknowledged (spec/ingest-native.md); the client names the pool.
     Native,

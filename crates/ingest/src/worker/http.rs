@@ -1,5 +1,5 @@
-//! HTTP/1.1 as log senders speak it: OTLP (`POST /v1/logs`) and lines (`POST /lines`, NDJSON among
-//! them). A request is answered when its records have come as far as its pool's `ack_when` says,
+//! HTTP/1.1 as log senders speak it: OTLP (`POST /v1/logs`), the bulk forms of Elasticsearch and
+//! Loki, and lines (`POST /lines`, NDJSON among them). A request is answered when its records have come as far as its pool's `ack_when` says,
 //! in the order of the requests; one whose records were dropped is told to come again.
 //!
 //! It is a machine like the others, fed by the reader: a slow sender holds a part of a request and
@@ -9,7 +9,6 @@ use std::io::Write;
 use std::sync::Arc;
 
 use cinch_wire::native::Durability;
-use cinch_wire::otlp::{self, Encoding};
 use cinch_wire::stream::{StreamCodec, StreamDecompressor};
 
 use super::Filling;
@@ -18,6 +17,10 @@ use crate::acknowledge::{HttpPeer, Receipt, Recipient};
 use crate::connection::Connection;
 use crate::ingress::Shared;
 use crate::limits::{HTTP_BODY_BYTES_MAX, HTTP_HEAD_BYTES_MAX, HTTP_HEADERS_MAX};
+
+mod bodies;
+
+use bodies::Route;
 
 /// The machine of an HTTP connection.
 pub(super) struct Http {
@@ -107,16 +110,16 @@ impl Http {
         };
         self.has_promised = false;
         self.sequence += 1;
-        if !head.is_post || !matches!(&head.path[..], "/v1/logs" | "/lines") {
-            let (status, text) = match (head.is_post, &head.path[..]) {
-                (false, "/healthz") => ("200 OK", "ok\n"),
-                _ => ("404 Not Found", "there are POST /v1/logs and POST /lines\n"),
+        let Some(route) = Route::of(&head.path).filter(|_| head.is_post) else {
+            let (status, text) = match &head.path[..] {
+                "/healthz" => ("200 OK", "ok\n"),
+                _ => ("404 Not Found", "POST to /v1/logs, /_bulk, /loki/api/v1/push or /lines\n"),
             };
             self.peer.expects(self.sequence, Vec::new());
             let answer = response(status, "text/plain", text.as_bytes(), false);
             self.peer.answer(self.sequence, answer);
             return Ok(Ok(whole));
-        }
+        };
         let body = match head.codec {
             None => body,
             Some(codec) => {
@@ -124,27 +127,14 @@ impl Http {
                 &self.plain[..]
             }
         };
-        let mut answer = Vec::new();
-        let (lines, records, kind) = if head.path == "/lines" {
-            let newlines = memchr::memchr_iter(b'\n', body).count();
-            let unended = usize::from(!body.is_empty() && !body.ends_with(b"\n"));
-            (body, newlines + unended, "text/plain")
-        } else {
-            let encoding = if head.is_json { Encoding::Json } else { Encoding::Protobuf };
-            self.lines.clear();
-            let records = otlp::read_logs(encoding, body, HTTP_BODY_BYTES_MAX, &mut self.lines)
-                .map_err(|error| refused(BAD_REQUEST, error))?;
-            otlp::write_response(encoding, 0, "", &mut answer);
-            let kind = if head.is_json { "application/json" } else { "application/x-protobuf" };
-            (&self.lines[..], records, kind)
-        };
-        self.peer.expects(self.sequence, response("200 OK", kind, &answer, false));
+        let found = bodies::read(route, &head.path, head.is_json, body, &mut self.lines)?;
+        self.peer.expects(self.sequence, found.answer);
         let peer = Arc::clone(&self.peer) as Arc<dyn Recipient>;
         let receipt = Receipt { peer, first: self.sequence, last: self.sequence };
-        if records == 0 {
+        if found.count == 0 {
             receipt.reached(Durability::Written);
         } else {
-            client.keep_lines(lines, records, Some(receipt.clone()), filling);
+            client.keep_lines(&self.lines, found.count, Some(receipt.clone()), filling);
             receipt.reached(Durability::Received);
         }
         Ok(Ok(whole))
