@@ -1,5 +1,5 @@
-//! `cinch ingest` and `cinch logs`: what clients send is there to the byte, is counted, and what one
-//! client does is nothing to another.
+//! `cinch ingest` and `cinch logs`: what clients send is there to the byte, is counted, and what
+//! one client does is nothing to another.
 //!
 //! Messages are made here from the description of the protocols. The captured connection of a real
 //! CAL client is used where it lies; a test says so where it does not.
@@ -319,7 +319,8 @@ fn what_is_wrong_in_a_configuration_is_told_with_its_line() {
         ("memory = \"1MiB\"\n[sink.a]\nkind = \"stdout\"\n", &["ingest.toml:1", "at least 16 MiB"]),
         ("[sink.a]\nkind = \"stdout\"\n[pool.default]\nwhen_slow = \"wait\"\n", &["ingest.toml:4"]),
         (
-            "[sink.a]\nkind = \"stdout\"\n[[listener]]\nprotocol = \"lines\"\naddress = \"[::]:0\"\n",
+            "[sink.a]\nkind = \"stdout\"\n[[listener]]\nprotocol = \"lines\"\n\
+             address = \"[::]:0\"\n",
             &["ingest.toml:4", "pool"],
         ),
         ("[sink.a]\nkind = \"stdout\"\nsize = 3\n", &["ingest.toml:3", "size"]),

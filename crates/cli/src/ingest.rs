@@ -1,4 +1,5 @@
-//! `cinch ingest`: receives until it is told to stop, and then says what came of everything.
+//! `cinch ingest`: receives until it is told to stop, and then says what came of everything. The
+//! pipeline itself is the library's; here are its configuration, its signals and its last line.
 
 mod load;
 mod size;

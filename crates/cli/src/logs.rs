@@ -1,4 +1,5 @@
-//! `cinch logs`: reads back what an ingress has written.
+//! `cinch logs`: reads back what an ingress has written, from its folder alone: the ingress need
+//! not run.
 
 use std::io;
 use std::path::PathBuf;
@@ -51,9 +52,7 @@ pub fn run(arguments: &LogsArguments) -> Result<Done, Failure> {
     })?;
     if found.damaged_files > 0 {
         let count = found.damaged_files;
-        eprintln!(
-            "cinch: {count} files end in a batch that is torn or damaged; what is before it was read"
-        );
+        eprintln!("cinch: {count} files end in a batch that is torn or damaged; the rest was read");
         return Ok(Done::Partly);
     }
     Ok(Done::Whole)

@@ -2,8 +2,8 @@
 //! compresses them, and hands them to sinks that may be slow, in bounded memory and with nothing
 //! lost in silence.
 //!
-//! Readers (`reader`) only read. What they read goes in chunks (`chunk`) to workers (`worker`), which
-//! fill batches (`batch`), compress them and put them into the ring (`ring`) of a sink (`sink`).
+//! Readers (`reader`) only read. What they read goes in chunks (`chunk`) to workers (`worker`),
+//! which fill batches (`batch`), compress them and put them into the ring (`ring`) of a sink (`sink`).
 //! [`Ingress`] starts and stops it all.
 
 mod acknowledge;

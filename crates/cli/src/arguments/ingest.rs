@@ -102,13 +102,16 @@ pub struct SizeArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub readers: u64,
     /// How long one read of one connection takes; about 20 microseconds for 16 KiB.
-    #[arg(long, value_name = "TIME", default_value = "20us", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "20us")]
+    #[arg(value_parser = humantime::parse_duration)]
     pub period: Duration,
     /// The longest time for which nothing is read.
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    #[arg(value_parser = humantime::parse_duration)]
     pub pause: Duration,
     /// From a read to the sink.
-    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "250ms")]
+    #[arg(value_parser = humantime::parse_duration)]
     pub process: Duration,
     /// The send buffer of a client, in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 128e3)]

@@ -1,4 +1,5 @@
-//! `cinch ingest size`: the article's formulas on figures of one's own.
+//! `cinch ingest size`: the article's formulas on figures of one's own, to plan an ingress before
+//! there is one.
 
 use cinch_ingest::size::Plan;
 

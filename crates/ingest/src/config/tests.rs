@@ -1,4 +1,5 @@
-//! A configuration says what it says, or what is wrong with it and where.
+//! A configuration says what it says, or what is wrong with it and where. Nobody should have to
+//! guess which line of a page is meant.
 
 use super::*;
 

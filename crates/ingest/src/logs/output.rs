@@ -1,4 +1,5 @@
-//! The forms in which `cinch logs` prints a record.
+//! The forms in which `cinch logs` prints a record: for people, for programs, and as the client
+//! sent it.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,5 @@
-//! What the records of a run are, by the texts that are hard to cut.
+//! What the records of a run are, by the texts that are hard to cut and by lengths that somebody
+//! has damaged.
 
 use super::records;
 use crate::format::{ReadRun, RunKind};

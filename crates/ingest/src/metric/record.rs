@@ -1,4 +1,5 @@
-//! What a rule can ask of a record, whether that came from a CAL client or as a line.
+//! What a rule can ask of a record, whether that came from a CAL client or as a line. Nothing is
+//! copied but what JSON has to unescape.
 
 use std::borrow::Cow;
 

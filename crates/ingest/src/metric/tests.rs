@@ -1,4 +1,5 @@
-//! Rules count what they say they count, for CAL and for lines, and a flood of keys stays bounded.
+//! Rules count what they say they count, for CAL and for lines, and a flood of keys stays bounded:
+//! keys are the text of clients.
 
 use std::sync::Arc;
 

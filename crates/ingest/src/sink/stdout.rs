@@ -1,4 +1,5 @@
-//! The text of all records on standard output, in batches: for a look, and for pipes.
+//! The text of all records on standard output, in batches: for a look, and for pipes. Whoever does
+//! not read the pipe is a slow sink like any other.
 
 use std::io::{self, Write};
 

@@ -1,6 +1,7 @@
 //! HTTP/1.1 as log senders speak it: OTLP (`POST /v1/logs`), the bulk forms of Elasticsearch and
-//! Loki, and lines (`POST /lines`, NDJSON among them). A request is answered when its records have come as far as its pool's `ack_when` says,
-//! in the order of the requests; one whose records were dropped is told to come again.
+//! Loki, and lines (`POST /lines`, NDJSON among them). A request is answered when its records have
+//! come as far as its pool's `ack_when` says, in the order of the requests; one whose records were
+//! dropped is told to come again.
 //!
 //! It is a machine like the others, fed by the reader: a slow sender holds a part of a request and
 //! nothing else.

@@ -7,7 +7,8 @@ use xxhash_rust::xxh64::xxh64;
 const BYTES_MAX: usize = 200;
 
 /// The name of the pool's folder: letters, digits, `_`, `-` and dots that are not in front stay,
-/// everything else is `%XX`, nothing at all is `%`. A name that would be too long ends in its hash instead.
+/// everything else is `%XX`, nothing at all is `%`. A name that would be too long ends in its hash
+/// instead.
 pub fn folder_name(pool: &str) -> String {
     let mut name = String::new();
     for byte in pool.bytes() {

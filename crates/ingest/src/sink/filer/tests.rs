@@ -1,4 +1,5 @@
-//! Names of folders: whatever a client calls its pool, it is one folder below the filer's.
+//! Names of folders: whatever a client calls its pool, it is one folder below the filer's, and
+//! another one for every other name.
 
 use std::collections::HashSet;
 
