@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::process::Command;
 
-use cinch_integration::{Folder, Ingress, cinch};
+use cinch_integration::{Folder, Ingress, cinch, gzip, noise};
 
 /// One connection of a real client, byte for byte.
 const CAPTURED: &str = "/work/shared/data/cal/cal-client-session.bin";
@@ -330,4 +330,100 @@ fn what_is_wrong_in_a_configuration_is_told_with_its_line() {
         cinch(["ingest", "--config", &file]).run().refused(2, words);
     }
     cinch(["ingest", "--config", &folder.at("nothing")]).run().refused(1, &["nothing"]);
+}
+
+/// Every protocol on a port of its own, and plain lines for somebody who behaves.
+const ALL: &str = "
+[sink.files]
+kind = \"filer\"
+directory = \"logs\"
+[[listener]]
+name = \"good\"
+protocol = \"lines\"
+address = \"127.0.0.1:0\"
+pool = \"good\"
+[[listener]]
+name = \"cal\"
+protocol = \"cal\"
+address = \"127.0.0.1:0\"
+[[listener]]
+name = \"native\"
+protocol = \"native\"
+address = \"127.0.0.1:0\"
+[[listener]]
+name = \"syslog\"
+protocol = \"syslog\"
+address = \"127.0.0.1:0\"
+pool = \"other\"
+[[listener]]
+name = \"lengths\"
+protocol = \"length-prefixed\"
+address = \"127.0.0.1:0\"
+pool = \"other\"
+[[listener]]
+name = \"forward\"
+protocol = \"forward\"
+address = \"127.0.0.1:0\"
+pool = \"other\"
+[[listener]]
+name = \"http\"
+protocol = \"http\"
+address = \"127.0.0.1:0\"
+pool = \"other\"
+[[listener]]
+name = \"packed\"
+protocol = \"lines\"
+compression = \"gzip\"
+address = \"127.0.0.1:0\"
+pool = \"packed\"
+";
+
+#[test]
+fn noise_at_every_listener_harms_nobody_else() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, ALL);
+    let mut good = ingress.connect("good");
+    let noise = noise(200_000);
+    let names = ["cal", "native", "syslog", "lengths", "forward", "http", "packed"];
+    // What a protocol begins with lets the noise behind it get further.
+    let label = label("web", "h");
+    let starts: [&[u8]; 7] = [
+        b"",
+        &label,
+        b"H\0\0\0\0\0\0\x22",
+        b"\x93\xa3app\xdd",
+        b"POST /v1/logs HTTP/1.1\r\nContent-Length: 900\r\n\r\n",
+        b"1234 <13>1 ",
+        b"\x1F\x8B\x08\0\0\0\0\0\0\x03",
+    ];
+    for (number, piece) in noise.chunks(1_000).enumerate() {
+        let mut stream = ingress.connect(names[number % names.len()]);
+        // It may be closed before all of it was sent.
+        let _sent = stream.write_all(starts[number / names.len() % starts.len()]);
+        let _sent = stream.write_all(piece);
+        good.write_all(format!("line {number}\n").as_bytes()).unwrap();
+    }
+    drop(good);
+    ingress.wait_for("written_records_total", "\"good\"", 200.0);
+    let (_, said) = ingress.stop();
+    assert!(said.last().unwrap().contains("dropped 0"), "{said:?}");
+    let expected: String = (0..200).map(|number| format!("line {number}\n")).collect();
+    assert_eq!(logs(&folder, &["--pool", "good"]), expected.into_bytes());
+}
+
+#[test]
+fn compressed_lines_are_kept_as_what_they_stand_for_and_a_bomb_takes_no_memory() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, ALL);
+    let lines: String = (0..5_000).map(|number| format!("line {number}\n")).collect();
+    ingress.connect("packed").write_all(&gzip(lines.as_bytes())).unwrap();
+    ingress.wait_for("written_records_total", "\"packed\"", 5_000.0);
+    assert_eq!(logs(&folder, &["--pool", "packed"]), lines.as_bytes());
+    // A hundred megabytes without a newline, in a hundred kilobytes.
+    let bomb = gzip(&vec![b'x'; 100 << 20]);
+    ingress.connect("packed").write_all(&bomb).unwrap();
+    ingress.wait_for("received_bytes_total", "\"packed\"", (100 << 20) as f64);
+    let resident = ingress.resident_bytes();
+    assert!(resident < (256 + 64) << 20, "{} MiB", resident >> 20);
+    assert!(ingress.stop().0.success());
 }

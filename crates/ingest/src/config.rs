@@ -9,7 +9,6 @@ use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use cinch_wire::native::Durability;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -19,10 +18,12 @@ use crate::limits::{
 };
 use crate::metric::{MetricRule, MetricSection};
 
+mod choices;
 mod size;
 #[cfg(test)]
 mod tests;
 
+pub use choices::{AckWhen, Compression, Fsync, Protocol, WhenSlow};
 pub use size::Bytes;
 
 /// The pool whose settings hold for every pool that has none of its own.
@@ -61,80 +62,6 @@ pub enum ConfigError {
     },
 }
 
-/// How records are cut from what a connection sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Protocol {
-    /// The messages of CAL clients; the pool is that of the label.
-    Cal,
-    /// Lines that end in a newline.
-    Lines,
-    /// Records after their length, a big-endian u32.
-    LengthPrefixed,
-    /// Syslog of RFC 5424 or 3164, counted or ended by a newline as RFC 6587 has it.
-    Syslog,
-    /// The forward protocol of Fluentd and Fluent Bit, in all its modes.
-    Forward,
-    /// HTTP: OTLP, the bulk forms of Elasticsearch and Loki, lines.
-    Http,
-    /// Batches that are acknowledged (spec/ingest-native.md); the client names the pool.
-    Native,
-}
-
-impl Protocol {
-    /// Whether clients name their pool themselves.
-    pub fn names_pool(self) -> bool {
-        matches!(self, Protocol::Cal | Protocol::Native)
-    }
-}
-
-/// When a batch is acknowledged to clients that wait for it, at the least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AckWhen {
-    /// When it is in memory.
-    Received,
-    /// When it is part of a compressed batch before its sink.
-    Batched,
-    /// When its sink has it.
-    Written,
-}
-
-impl AckWhen {
-    /// The same in the words of the native protocol.
-    pub fn durability(self) -> Durability {
-        match self {
-            AckWhen::Received => Durability::Received,
-            AckWhen::Batched => Durability::Batched,
-            AckWhen::Written => Durability::Written,
-        }
-    }
-}
-
-/// What happens to a pool's records when its sink is slow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum WhenSlow {
-    /// Whole batches are dropped and counted.
-    Drop,
-    /// The pool's connections are not read until there is room.
-    Backpressure,
-    /// Batches wait on the local disk, and are written in order later.
-    Spill,
-}
-
-/// When a batch's file is told to reach the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Fsync {
-    /// Never: the system writes when it likes, and a power cut may take what it did not.
-    None,
-    /// When a file is closed.
-    Close,
-    /// After each batch, before it counts as written.
-    Batch,
-}
-
 /// A port that clients connect to.
 #[derive(Debug, Clone)]
 pub struct Listener {
@@ -146,6 +73,8 @@ pub struct Listener {
     pub address: SocketAddr,
     /// The pool of its records, for protocols that do not name one.
     pub pool: String,
+    /// How clients compress the whole of what they send, if they do.
+    pub compression: Option<Compression>,
     /// The longest record, in bytes. A connection that sends a longer one is closed and counted.
     pub record_bytes_max: usize,
     /// The most connections; further ones are closed at once and counted.
@@ -270,6 +199,7 @@ struct ListenerSection {
     protocol: Spanned<Protocol>,
     address: SocketAddr,
     pool: Option<Spanned<String>>,
+    compression: Option<Compression>,
     record_max: Option<Spanned<Bytes>>,
     connections_max: Option<usize>,
 }
@@ -572,6 +502,14 @@ impl ListenerSection {
         let name = self.name.unwrap_or_else(|| self.address.to_string());
         let connections_max = self.connections_max.unwrap_or(CONNECTIONS_MAX);
         let address = self.address;
-        Ok(Listener { name, protocol, address, pool, record_bytes_max, connections_max })
+        Ok(Listener {
+            name,
+            protocol,
+            address,
+            pool,
+            compression: self.compression,
+            record_bytes_max,
+            connections_max,
+        })
     }
 }

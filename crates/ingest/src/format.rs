@@ -1,6 +1,6 @@
 //! The files of the filer, as spec/ingest.md has them: batches one after the other, each a
-//! skippable frame that says what is in it (its head) and a zstd frame of its text. A closed file ends in a
-//! skippable frame that lists them (its index). The stock `zstd -dc` prints the text.
+//! skippable frame that says what is in it (its head) and a zstd frame of its text. A closed file
+//! ends in a skippable frame that lists them (its index). The stock `zstd -dc` prints the text.
 
 use xxhash_rust::xxh64::xxh64;
 

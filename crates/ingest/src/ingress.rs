@@ -18,6 +18,7 @@ use crate::budget::Budget;
 use crate::chunk::Chunks;
 use crate::config::{Config, WhenSlow};
 use crate::connection::Mailbox;
+use crate::limits::raise_open_files;
 use crate::metric::{MetricRule, Windows};
 use crate::metrics::Metrics;
 use crate::pool::{DropReason, Pools};
@@ -228,6 +229,7 @@ impl Ingress {
     /// # Errors
     /// Any [`IngressError`] but the last; what was started by then ends with the process.
     pub fn start(config: Config, tell: Tell) -> Result<Ingress, IngressError> {
+        raise_open_files();
         let config = Arc::new(config);
         let budget = Budget::of(&config);
         let mut bound = Vec::new();

@@ -3,7 +3,8 @@
 //! lost in silence.
 //!
 //! Readers (`reader`) only read. What they read goes in chunks (`chunk`) to workers (`worker`),
-//! which fill batches (`batch`), compress them and put them into the ring (`ring`) of a sink (`sink`).
+//! which fill batches (`batch`), compress them and put them into the ring (`ring`) of a sink
+//! (`sink`).
 //! [`Ingress`] starts and stops it all.
 
 mod acknowledge;

@@ -3,6 +3,17 @@
 //!
 //! What depends on the memory budget is carved from it in `budget.rs`.
 
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+/// Raises the number of files that this process may open as far as it may itself: the usual 1,024
+/// are fewer than connections.
+pub fn raise_open_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Where it fails, connections wait when the files are used up, and the operator is told.
+    let _raised = setrlimit(Resource::Nofile, limit);
+}
+
 /// The bytes of one chunk: what a reader hands to a worker at once, filled by one or more reads.
 /// Four reads of 64 KiB cost one hand-over, and a chunk still fits a processor's own cache.
 pub const CHUNK_BYTES: usize = 256 << 10;

@@ -15,6 +15,7 @@ use socket2::{Domain, Protocol as SocketProtocol, SockRef, Socket, Type};
 
 use crate::config::Protocol;
 use crate::histogram::Histogram;
+use crate::limits::raise_open_files;
 
 mod messages;
 
@@ -85,6 +86,7 @@ struct Sender {
 /// # Errors
 /// When the server can't be connected to.
 pub fn run(load: &Load, messages: &Messages) -> io::Result<LoadResult> {
+    raise_open_files();
     let mut run = Run::start(load, messages)?;
     let interval = Duration::from_secs_f64(load.bunch_bytes as f64 / load.rate.max(1) as f64);
     let start = Instant::now();

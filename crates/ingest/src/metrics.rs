@@ -112,9 +112,34 @@ pub fn exposition(shared: &Shared) -> String {
         }
     }
     pools(shared, &mut page);
+    page.family("window_count", "gauge", "Records by the rules, in the window that was over last.");
+    let windows = shared.windows.last();
+    for window in &windows {
+        let rule = &shared.windows.rules()[window.rule];
+        let names: Vec<String> = rule.key.iter().map(|(name, _)| label(name)).collect();
+        let mut labels = vec![("metric", rule.name.as_str())];
+        labels.extend(names.iter().map(String::as_str).zip(window.key.iter().map(String::as_str)));
+        page.value("window_count", &labels, window.sums.count as f64);
+        if window.sums.values > 0 {
+            page.value("window_sum", &labels, window.sums.sum);
+            page.value("window_min", &labels, window.sums.min);
+            page.value("window_max", &labels, window.sums.max);
+        }
+    }
     page.family("uptime_seconds", "gauge", "Since the start.");
     page.value("uptime_seconds", &[], shared.started.elapsed().as_secs_f64());
     page.text
+}
+
+/// A part of a key as the name of a label, which has letters, digits and `_` only and does not
+/// start with a digit.
+fn label(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let mut label: String = name.chars().map(letter).collect();
+    if label.starts_with(|first: char| first.is_ascii_digit()) {
+        label.insert(0, '_');
+    }
+    label
 }
 
 fn pools(shared: &Shared, page: &mut Page) {

@@ -1,6 +1,6 @@
 //! The spill: batches of a slow sink that wait on the local disk, in segments of a bounded size,
-//! and leave in the order in which they came, also after a restart. Every batch has a checksum; what a
-//! crash tore off the end of a segment is cut.
+//! and leave in the order in which they came, also after a restart. Every batch has a checksum;
+//! what a crash tore off the end of a segment is cut.
 //!
 //! How far the writer has come is noted after each batch. A crash between the two hands one batch
 //! over twice, under the same instance and sequence, by which `cinch logs` knows it.

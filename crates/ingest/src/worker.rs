@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use crate::acknowledge::Receipt;
 use crate::batch::{OpenBatch, Sealer};
 use crate::chunk::{Chunk, Event};
-use crate::connection::Request;
+use crate::connection::{Connection, Request};
 use crate::ingress::Shared;
 use crate::metric::Rules;
 use crate::ring::Batch;
@@ -102,12 +102,7 @@ impl Worker {
         for event in &chunk.events {
             match event {
                 Event::Opened(connection) => {
-                    let listener = &self.shared.config.listeners[connection.listener];
-                    let mut client = Client::new(Arc::clone(connection), listener, &self.shared);
-                    if let Some(name) = client.own_pool() {
-                        client.set_pool(self.shared.pools.named(&name), String::new());
-                    }
-                    self.clients.insert(connection.id, client);
+                    self.open(connection);
                 }
                 Event::Read { connection, start, end } => {
                     self.read(*connection, chunk.read(*start, *end));
@@ -115,6 +110,23 @@ impl Worker {
                 Event::Closed(connection) => self.close(*connection),
             }
         }
+    }
+
+    fn open(&mut self, connection: &Arc<Connection>) {
+        let listener = &self.shared.config.listeners[connection.listener];
+        let client = Client::new(Arc::clone(connection), listener, &self.shared);
+        let Ok(mut client) = client else {
+            // There is no memory for its decompressor.
+            let metrics = &self.shared.metrics.listeners[connection.listener];
+            metrics.starved.fetch_add(1, Ordering::Relaxed);
+            let mailbox = &self.shared.mailboxes[connection.reader];
+            return mailbox.send(Request::Close(connection.id));
+        };
+        if let Some(name) = client.own_pool() {
+            client.set_pool(self.shared.pools.named(&name), String::new());
+        }
+        self.part_bytes += client.part_bytes();
+        self.clients.insert(connection.id, client);
     }
 
     fn read(&mut self, id: u64, bytes: &[u8]) {

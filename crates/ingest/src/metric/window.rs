@@ -8,11 +8,16 @@ use super::{BETWEEN_PARTS, ByKey, ByWindow, MetricRule, Sums};
 /// How long after its end a window leaves, in seconds.
 const GRACE_S: u64 = 2;
 
+/// The most keys of a rule that a scrape shows: a Prometheus keeps a series for each.
+const SHOWN_KEYS_MAX: usize = 1_000;
+
 /// The windows of all rules.
 #[derive(Debug)]
 pub struct Windows {
     rules: Arc<[MetricRule]>,
     waiting: Mutex<Vec<ByWindow>>,
+    /// Of each rule, the keys of the window that was over last.
+    last: Mutex<Vec<Vec<Window>>>,
 }
 
 /// One line of a window that is over.
@@ -32,7 +37,8 @@ impl Windows {
     /// No windows yet.
     pub fn new(rules: Arc<[MetricRule]>) -> Windows {
         let waiting = rules.iter().map(|_| ByWindow::new()).collect();
-        Windows { rules, waiting: Mutex::new(waiting) }
+        let last = Mutex::new(rules.iter().map(|_| Vec::new()).collect());
+        Windows { rules, waiting: Mutex::new(waiting), last }
     }
 
     /// The rules.
@@ -47,6 +53,12 @@ impl Windows {
         for (key, sums) in keys {
             window.entry(key).or_default().merge(&sums);
         }
+    }
+
+    /// Of each rule, the keys of the window that was over last: what a scrape shows.
+    pub fn last(&self) -> Vec<Window> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.iter().flat_map(|keys| keys.iter().take(SHOWN_KEYS_MAX).cloned()).collect()
     }
 
     /// Takes the windows that ended long enough before this time; `u64::MAX` takes all. The keys
@@ -65,11 +77,15 @@ impl Windows {
                     sums_b.count.cmp(&sums_a.count).then_with(|| a.cmp(b))
                 });
                 keys.truncate(rule.top.unwrap_or(usize::MAX));
-                lines.extend(keys.into_iter().map(|(key, sums)| {
+                let window = keys.into_iter().map(|(key, sums)| {
                     let parts = key.split(|&byte| byte == BETWEEN_PARTS);
                     let text = |part| String::from_utf8_lossy(part).into_owned();
                     Window { rule: index, start_s, key: parts.map(text).collect(), sums }
-                }));
+                });
+                let window: Vec<Window> = window.collect();
+                let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+                last[index].clone_from(&window);
+                lines.extend(window);
             }
         }
         lines

@@ -8,6 +8,7 @@ use cinch_wire::cal::{Cal, CalError, HEADER_BYTES, Message};
 use cinch_wire::forward::ForwardError;
 use cinch_wire::lines::{Framing, Lines, LinesError, Overlong};
 use cinch_wire::native::NativeError;
+use cinch_wire::stream::{StreamDecompressor, StreamError};
 use cinch_wire::syslog::{Syslog, SyslogError};
 
 use super::Filling;
@@ -15,10 +16,11 @@ use super::forward::{ChunkError, Forward};
 use super::http::{Http, HttpError};
 use super::native::Native;
 use crate::acknowledge::Receipt;
-use crate::config::{Listener, Protocol};
+use crate::config::{Compression, Listener, Protocol};
 use crate::connection::Connection;
 use crate::format::RunKind;
 use crate::ingress::Shared;
+use crate::limits::READ_BYTES_MAX;
 use crate::pool::Pool;
 
 /// A part buffer that has grown beyond this is given back when it is empty.
@@ -41,6 +43,8 @@ pub(super) enum ClientError {
     Chunk(#[from] ChunkError),
     #[error(transparent)]
     Http(#[from] HttpError),
+    #[error(transparent)]
+    Stream(#[from] StreamError),
 }
 
 enum Machine {
@@ -55,10 +59,25 @@ enum Machine {
     Busy,
 }
 
+/// A compressed connection.
+struct Stream {
+    decompressor: StreamDecompressor,
+    plain: Vec<u8>,
+}
+
+impl Stream {
+    fn new(compression: Compression) -> Result<Stream, StreamError> {
+        let decompressor = StreamDecompressor::with_defaults(compression.codec())?;
+        Ok(Stream { decompressor, plain: vec![0; READ_BYTES_MAX] })
+    }
+}
+
 /// A connection.
 pub(super) struct Client {
     pub(super) connection: Arc<Connection>,
     machine: Machine,
+    /// What the client compresses with, and where it is decompressed.
+    stream: Option<Box<Stream>>,
     part: Vec<u8>,
     /// How many bytes the incomplete record must have before the machine can get further.
     needed: usize,
@@ -68,7 +87,11 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(connection: Arc<Connection>, listener: &Listener, shared: &Shared) -> Client {
+    pub(super) fn new(
+        connection: Arc<Connection>,
+        listener: &Listener,
+        shared: &Shared,
+    ) -> Result<Client, StreamError> {
         let most = listener.record_bytes_max;
         let machine = match listener.protocol {
             Protocol::Cal => Machine::Cal(Box::new(Cal::new(most)), Vec::new()),
@@ -90,7 +113,8 @@ impl Client {
         };
         let own_pool = (!listener.protocol.names_pool()).then(|| listener.pool.clone());
         let (part, host) = (Vec::new(), String::new());
-        Client { connection, machine, part, needed: 0, pool: None, own_pool, host }
+        let stream = listener.compression.map(Stream::new).transpose()?.map(Box::new);
+        Ok(Client { connection, machine, stream, part, needed: 0, pool: None, own_pool, host })
     }
 
     /// The pool that the listener gives it, if the client does not name one.
@@ -105,13 +129,36 @@ impl Client {
         self.host = host;
     }
 
-    /// The bytes of the incomplete record.
+    /// The bytes of the incomplete record, and of what decompresses it.
     pub(super) fn part_bytes(&self) -> usize {
-        self.part.len()
+        let of_stream = |stream: &Stream| stream.decompressor.memory_bytes() + stream.plain.len();
+        self.part.len() + self.stream.as_deref().map_or(0, of_stream)
     }
 
     /// Takes what was read.
     pub(super) fn take(
+        &mut self,
+        mut bytes: &[u8],
+        filling: &mut Filling,
+        shared: &Shared,
+    ) -> Result<(), ClientError> {
+        let Some(mut stream) = self.stream.take() else {
+            return self.take_plain(bytes, filling, shared);
+        };
+        // A piece at a time, so that a few bytes that stand for gigabytes take no memory.
+        loop {
+            let progress = stream.decompressor.decompress(bytes, &mut stream.plain)?;
+            bytes = &bytes[progress.consumed..];
+            self.take_plain(&stream.plain[..progress.written], filling, shared)?;
+            if progress.written < stream.plain.len() {
+                break;
+            }
+        }
+        self.stream = Some(stream);
+        Ok(())
+    }
+
+    fn take_plain(
         &mut self,
         mut bytes: &[u8],
         filling: &mut Filling,
