@@ -35,8 +35,12 @@ const SETTLE_MAX: Duration = Duration::from_secs(60);
 /// How often it is looked whether it has.
 const SETTLE_TICK: Duration = Duration::from_millis(400);
 
-/// A server that takes less than this share of a processor has nothing left to do.
-const IDLE_SHARE: f64 = 0.05;
+/// A server that takes less than this share of a processor has nothing left to do, if it does so
+/// for a while: on a busy machine it may only have to wait for its turn.
+const IDLE_SHARE: f64 = 0.02;
+
+/// How often in a row it must be so.
+const IDLE_TICKS: u32 = 5;
 
 /// Lines that are generated where no file is given.
 const LINES: usize = 20_000;
@@ -270,7 +274,8 @@ fn rsyslog(folder: &Path, port: u16, _: u16) -> Outcome<Command> {
     let out = folder.join("out");
     fs::create_dir(&out)?;
     let queue = "queue.type=\"FixedArray\" queue.size=\"200000\" \
-                 queue.dequeueBatchSize=\"4096\" queue.workerThreads=\"2\"";
+                 queue.dequeueBatchSize=\"4096\" queue.workerThreads=\"2\" \
+                 queue.timeoutShutdown=\"60000\"";
     let text = format!(
         "module(load=\"imptcp\" threads=\"2\")\n\
          global(workDirectory={folder:?} net.enableDNS=\"off\")\n\
@@ -402,15 +407,15 @@ fn lines_in(file: &Path) -> Outcome<u64> {
 /// The processor seconds of a process once it has done what was sent to it.
 fn settled_cpu_s(id: u32) -> Outcome<f64> {
     let start = Instant::now();
-    let mut last = cpu_s(id)?;
-    loop {
+    let (mut last, mut idle) = (cpu_s(id)?, 0);
+    while idle < IDLE_TICKS && start.elapsed() < SETTLE_MAX {
         thread::sleep(SETTLE_TICK);
         let now = cpu_s(id)?;
-        if now - last < SETTLE_TICK.as_secs_f64() * IDLE_SHARE || start.elapsed() > SETTLE_MAX {
-            return Ok(now);
-        }
+        let is_idle = now - last < SETTLE_TICK.as_secs_f64() * IDLE_SHARE;
+        idle = if is_idle { idle + 1 } else { 0 };
         last = now;
     }
+    Ok(last)
 }
 
 fn lines(files: &[PathBuf]) -> Outcome<Vec<Vec<u8>>> {

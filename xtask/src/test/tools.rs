@@ -78,6 +78,18 @@ const TOOLS: &[Tool] = &[
         probes: &[&["redis-cli", "--version"]],
         package: "redis-tools",
     },
+    Tool {
+        name: "zstd",
+        needed_for: "the test that reads the files of the log ingress with it",
+        probes: &[&["zstd", "--version"]],
+        package: "zstd",
+    },
+    Tool {
+        name: "logger",
+        needed_for: "the test that sends syslog with it",
+        probes: &[&["logger", "--version"]],
+        package: "bsdutils",
+    },
 ];
 
 pub(crate) fn check(root: &Path) -> Outcome {
