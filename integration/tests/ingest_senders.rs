@@ -2,8 +2,11 @@
 //! acknowledged when it is written, and there.
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+use std::thread;
 
-use cinch_integration::{Folder, Ingress, cinch, gzip, python};
+use cinch_integration::{Folder, Ingress, Started, cinch, closed_port, gzip, python};
 
 const CONFIG: &str = "
 [sink.files]
@@ -149,4 +152,55 @@ fn the_python_logger_of_fluentd_delivers() {
         value["record"]["number"].as_u64().unwrap()
     };
     assert!(text.lines().map(number).eq(0..300), "{text}");
+}
+
+#[test]
+fn rsyslog_forwards_every_message() {
+    let folder = Folder::new();
+    let syslog = "
+[sink.files]
+kind = \"filer\"
+directory = \"logs\"
+[[listener]]
+name = \"syslog\"
+protocol = \"syslog\"
+address = \"127.0.0.1:0\"
+pool = \"system\"
+";
+    let ingress = Ingress::start(&folder, syslog);
+    let (to, port) = (ingress.address("syslog").port(), closed_port());
+    let config = folder.write(
+        "rsyslog.conf",
+        format!(
+            "module(load=\"imptcp\")\n\
+             global(workDirectory=\"{}\" net.enableDNS=\"off\")\n\
+             input(type=\"imptcp\" port=\"{port}\" address=\"127.0.0.1\")\n\
+             action(type=\"omfwd\" target=\"127.0.0.1\" port=\"{to}\" protocol=\"tcp\" \
+             TCP_Framing=\"octet-counted\" template=\"RSYSLOG_SyslogProtocol23Format\")\n",
+            folder.path().display()
+        ),
+    );
+    // Debian keeps it off the path of users.
+    let command = "PATH=$PATH:/usr/sbin; exec rsyslogd -n -f \"$0\" -i \"$1\"";
+    let pid = folder.at("pid");
+    let started = Command::new("sh").args(["-c", command, &config, &pid]).spawn().unwrap();
+    let mut rsyslog = Started(started);
+    let mut stream = loop {
+        if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
+            break stream;
+        }
+        let ended = rsyslog.0.try_wait().unwrap();
+        assert!(ended.is_none(), "rsyslogd ended; apt-get install --yes rsyslog");
+        thread::yield_now();
+    };
+    for number in 0..5_000 {
+        writeln!(stream, "<13>Nov 21 23:00:00 host app[1]: message number {number}").unwrap();
+    }
+    drop(stream);
+    ingress.wait_for("written_records_total", "\"system\"", 5_000.0);
+    assert!(ingress.stop().0.success());
+    let text = logs(&folder, "system");
+    for (number, line) in text.lines().enumerate() {
+        assert!(line.ends_with(&format!("message number {number}")), "{line}");
+    }
 }

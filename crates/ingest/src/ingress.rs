@@ -317,6 +317,19 @@ impl Ingress {
     pub fn stop(self) -> Result<Totals, IngressError> {
         self.shared.stopping.store(true, Ordering::Release);
         self.shared.mailboxes.iter().for_each(|mailbox| mailbox.wake());
+        // A worker that waits for room before a sink that has stopped is let go after a while, and
+        // with it the readers: what it holds is dropped and counted, or waits on disk.
+        let deadline = Instant::now() + self.shared.drain_time + STOP_TIME;
+        let is_done = || {
+            self.readers.iter().all(JoinHandle::is_finished)
+                && self.workers.iter().all(JoinHandle::is_finished)
+        };
+        while !is_done() && Instant::now() < deadline {
+            thread::sleep(STOP_TICK);
+        }
+        if !is_done() {
+            self.shared.sinks.iter().for_each(|ring| ring.close());
+        }
         let mut result = Ok(());
         for reader in self.readers {
             // A reader that panicked has told why; what the others read is written all the same.

@@ -85,6 +85,12 @@ const TOOLS: &[Tool] = &[
         package: "zstd",
     },
     Tool {
+        name: "rsyslogd",
+        needed_for: "the test in which it forwards syslog",
+        probes: &[&["sh", "-c", "PATH=$PATH:/usr/sbin; rsyslogd -v"]],
+        package: "rsyslog",
+    },
+    Tool {
         name: "logger",
         needed_for: "the test that sends syslog with it",
         probes: &[&["logger", "--version"]],
