@@ -49,7 +49,7 @@ pub(super) fn write(
             }
             (RunKind::Syslog, _) => {
                 out.write_all(record.text)?;
-                out.write_all(b"\n")
+                if record.text.ends_with(b"\n") { Ok(()) } else { out.write_all(b"\n") }
             }
             _ => out.write_all(record.text),
         },

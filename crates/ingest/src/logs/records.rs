@@ -29,6 +29,8 @@ pub fn records<'a>(run: &'a ReadRun, text: &'a [u8]) -> impl Iterator<Item = Sto
         let (length, added) = match run.kind {
             RunKind::Cal => (stored.unwrap_or_else(|| shown(rest, true)), 0),
             RunKind::LengthPrefixed | RunKind::Syslog => match stored {
+                // A record that has a newline at its end got none behind it.
+                Some(length) if rest[..length.min(rest.len())].ends_with(b"\n") => (length, 0),
                 Some(length) => (length.saturating_add(1), 1),
                 None => (shown(rest, false), 1),
             },

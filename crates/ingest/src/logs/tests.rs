@@ -29,6 +29,8 @@ fn an_added_newline_is_taken_away_again_and_no_other() {
     assert_eq!(texts(&unended, text), [&b"one\n"[..], b"two"]);
     let prefixed = run(RunKind::LengthPrefixed, text, &[7]);
     assert_eq!(texts(&prefixed, text), [b"one\ntwo"]);
+    let own = run(RunKind::Syslog, text, &[4, 3]);
+    assert_eq!(texts(&own, text), [&b"one\n"[..], b"two"]);
 }
 
 #[test]
@@ -38,6 +40,6 @@ fn lengths_that_lead_out_of_the_text_do_not() {
         let damaged = run(RunKind::Cal, text, &[length]);
         assert_eq!(texts(&damaged, text), [b"one\n"]);
         let damaged = run(RunKind::LengthPrefixed, text, &[length]);
-        assert_eq!(texts(&damaged, text), [b"one"]);
+        assert_eq!(texts(&damaged, text), [b"one\n"]);
     }
 }

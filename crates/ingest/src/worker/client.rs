@@ -348,7 +348,7 @@ impl Client {
         self.kept(pool, added, records, filling);
     }
 
-    /// Keeps records that lie apart, each with a newline behind it.
+    /// Keeps records that lie apart, each with a newline at its end or behind it.
     pub(super) fn keep_records(
         &self,
         bytes: &[u8],
@@ -366,7 +366,10 @@ impl Client {
         for span in spans {
             let record = span.of(bytes);
             batch.text.extend_from_slice(record);
-            batch.text.push(b'\n');
+            // Senders of syslog often count a newline of their own.
+            if !record.ends_with(b"\n") {
+                batch.text.push(b'\n');
+            }
             batch.sections.record(record.len(), memchr::memchr(b'\n', record).is_none());
         }
         let added = batch.text.len() - before;
