@@ -12,6 +12,7 @@ mod deltas;
 mod drift;
 mod encodings;
 mod failure;
+mod ingest;
 mod json;
 mod learned;
 mod machine;
@@ -61,6 +62,11 @@ enum Bench {
     Deltas(deltas::Arguments),
     /// Old dictionaries under today's encoder, against the sizes of their day
     Drift(drift::Arguments),
+    /// The log ingress under the load of CAL clients, beside rsyslog
+    Ingest(ingest::Arguments),
+    /// An ingress for `ingest` to send to
+    #[command(hide = true)]
+    IngestServe(ingest::ServeArguments),
     /// One side of one row, a number of times: what `overhead --callgrind` runs under valgrind
     #[command(hide = true)]
     One(overhead::OneArguments),
@@ -87,6 +93,8 @@ fn run(bench: &Bench) -> Outcome {
         Bench::Ratios(arguments) => ratios::run(arguments),
         Bench::Learned(arguments) => learned::run(arguments),
         Bench::Deltas(arguments) => deltas::run(arguments),
+        Bench::Ingest(arguments) => ingest::run(arguments),
+        Bench::IngestServe(arguments) => ingest::serve(arguments),
         Bench::One(arguments) => overhead::run_one(arguments),
     }
 }

@@ -1,7 +1,13 @@
 //! The arguments: what the user typed, nothing else. Everything that needs a file or the
 //! environment is resolved by the commands.
 
+mod ingest;
+
 use std::path::PathBuf;
+
+pub use ingest::{
+    IngestArguments, IngestCommand, LoadArguments, LoadProtocol, LogsArguments, SizeArguments,
+};
 
 use cinch_evaluate::dictionaries::ENTITIES_MIN;
 use cinch_sample::{RECORDS_PER_SECOND, SAMPLE_COUNT, SCAN_LIMIT};
@@ -112,6 +118,21 @@ Examples:
   cinch generate carts --count 1000 --seed 7 > carts.ndjson
   cinch generate --published ebay | cinch evaluate -")]
     Generate(GenerateArguments),
+    /// Receive logs from thousands of connections and write them compressed, in bounded memory.
+    #[command(after_help = "\
+Example:
+  cinch ingest --config ingest.toml
+  cinch logs --config ingest.toml --pool cartsvc --since 15m --grep timeout
+
+SIGTERM and Ctrl-C write what was received and close all files. The exit status is 3 if records
+were dropped; /metrics says how many, of which pool and why.")]
+    Ingest(IngestArguments),
+    /// Read back what `cinch ingest` has written, by pool, time and text.
+    #[command(after_help = "\
+Examples:
+  cinch logs --directory /var/log/cinch --pool cartsvc --since 1h --grep 'status=5..'
+  cinch logs --directory /var/log/cinch --pool cartsvc --follow --json | jq .text")]
+    Logs(LogsArguments),
 }
 
 /// Arguments of `cinch report`.

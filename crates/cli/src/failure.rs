@@ -19,6 +19,9 @@ use cinch_evaluate::capacity::CapacityError;
 use cinch_evaluate::corpus::{CorpusError, FieldPathError};
 use cinch_evaluate::link::LinkError;
 use cinch_evaluate::training::TrainingError;
+use cinch_ingest::IngressError;
+use cinch_ingest::config::ConfigError;
+use cinch_ingest::logs::LogsError;
 use cinch_learn::deny::PatternError;
 use cinch_rollout::settings::ConfigurationError;
 use cinch_sample::SampleError;
@@ -144,6 +147,15 @@ pub enum Failure {
     /// A pattern of what is not learned was written wrongly.
     #[error("--deny: {0}")]
     Deny(#[from] PatternError),
+    /// The configuration of an ingress can't be used.
+    #[error(transparent)]
+    Ingest(#[from] ConfigError),
+    /// An ingress could not start, or ended.
+    #[error(transparent)]
+    Ingress(#[from] IngressError),
+    /// Logs could not be read back.
+    #[error(transparent)]
+    Logs(LogsError),
     /// A path to a member was written wrongly.
     #[error(transparent)]
     Field(#[from] FieldPathError),
@@ -200,6 +212,7 @@ impl Failure {
             | Failure::Field(_)
             | Failure::Deny(_)
             | Failure::Limit(_)
+            | Failure::Ingest(ConfigError::Line { .. } | ConfigError::Whole { .. })
             | Failure::Training(TrainingError::NoDictionary { .. })
             | Failure::Sample(SampleError::BadAddress { .. }) => 2,
             Failure::Interrupted | Failure::Training(TrainingError::Interrupted) => 130,

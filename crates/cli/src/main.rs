@@ -11,9 +11,11 @@ mod estimate;
 mod evaluate;
 mod failure;
 mod generate;
+mod ingest;
 mod inputs;
 mod inspect;
 mod interrupt;
+mod logs;
 mod output;
 mod pack;
 mod profile;
@@ -72,6 +74,8 @@ fn main() -> ExitCode {
         Command::Rollout(arguments) => rollout::run(&arguments, variables()),
         Command::MeasureWorker => evaluate::serve(),
         Command::Generate(arguments) => generate::run(&arguments),
+        Command::Ingest(arguments) => ingest::run(&arguments),
+        Command::Logs(arguments) => logs::run(&arguments),
     };
     match result {
         Ok(Done::Whole) => ExitCode::SUCCESS,

@@ -96,6 +96,24 @@ const TOOLS: &[Tool] = &[
         probes: &[&["redis-cli", "--version"]],
         package: "redis-tools",
     },
+    Tool {
+        name: "zstd",
+        needed_for: "the test that reads the files of the log ingress with it",
+        probes: &[&["zstd", "--version"]],
+        package: "zstd",
+    },
+    Tool {
+        name: "rsyslogd",
+        needed_for: "the test in which it forwards syslog",
+        probes: &[&["sh", "-c", "PATH=$PATH:/usr/sbin; rsyslogd -v"]],
+        package: "rsyslog",
+    },
+    Tool {
+        name: "logger",
+        needed_for: "the test that sends syslog with it",
+        probes: &[&["logger", "--version"]],
+        package: "bsdutils",
+    },
 ];
 
 pub(crate) fn check(root: &Path) -> Outcome {

@@ -1,0 +1,144 @@
+//! Batches: records of one pool, combined until they are worth one call of the compressor.
+//! The article's ingress did the same, and its compressions fell to a tenth.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use xxhash_rust::xxh64::Xxh64;
+use zstd_safe::{CCtx, CParameter};
+
+use crate::acknowledge::Receipt;
+use crate::format::{FLAG_SECTIONS_PACKED, Head, SectionsWriter};
+use crate::pool::Pool;
+
+/// Sections that are shorter than this are not worth compressing.
+const SECTIONS_PACKED_MIN: usize = 256;
+
+/// The records of one pool that were not compressed yet.
+#[derive(Debug)]
+pub struct OpenBatch {
+    /// Whose they are.
+    pub pool: Arc<Pool>,
+    /// Their text.
+    pub text: Vec<u8>,
+    /// Where it is from.
+    pub sections: SectionsWriter,
+    /// Who is told what becomes of it.
+    pub receipts: Vec<Receipt>,
+    /// How many they are.
+    pub records: usize,
+    /// When the first one came.
+    pub opened: Instant,
+    /// The same, in Unix milliseconds.
+    pub first_ms: u64,
+    /// When the last one came.
+    pub last_ms: u64,
+}
+
+impl OpenBatch {
+    /// An empty one.
+    pub fn new(pool: Arc<Pool>) -> OpenBatch {
+        let (text, sections) = (Vec::new(), SectionsWriter::default());
+        let (receipts, opened) = (Vec::new(), Instant::now());
+        OpenBatch { pool, text, sections, receipts, records: 0, opened, first_ms: 0, last_ms: 0 }
+    }
+}
+
+/// Why a batch can't be compressed. It does not happen with a sound library and enough memory.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("zstd could not compress a batch: {0}")]
+pub struct SealError(String);
+
+/// Compresses batches: one context for each level, reused from batch to batch.
+pub struct Sealer {
+    contexts: HashMap<i32, CCtx<'static>>,
+    instance: u64,
+    sequence_step: u64,
+    sequence: u64,
+    /// The head of the last batch, as bytes, its sections included.
+    pub head: Vec<u8>,
+    /// The frame of the last batch.
+    pub frame: Vec<u8>,
+    sections: Vec<u8>,
+    packed: Vec<u8>,
+}
+
+fn failed(code: usize) -> SealError {
+    SealError(zstd_safe::get_error_name(code).to_owned())
+}
+
+impl Sealer {
+    /// The sealer of worker `number` of `workers`, whose batches are numbered apart from those of
+    /// the others.
+    pub fn new(instance: u64, number: usize, workers: usize) -> Sealer {
+        Sealer {
+            contexts: HashMap::new(),
+            instance,
+            sequence_step: workers as u64,
+            sequence: number as u64,
+            head: Vec::new(),
+            frame: Vec::new(),
+            sections: Vec::new(),
+            packed: Vec::new(),
+        }
+    }
+
+    /// Compresses a batch into `head` and `frame` and empties it.
+    pub fn seal(&mut self, batch: &mut OpenBatch) -> Result<Head, SealError> {
+        let level = batch.pool.settings.level;
+        let context = match self.contexts.entry(level) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                let mut context = CCtx::create();
+                let set = |context: &mut CCtx, parameter| {
+                    context.set_parameter(parameter).map(|_| ()).map_err(failed)
+                };
+                set(&mut context, CParameter::CompressionLevel(level))?;
+                set(&mut context, CParameter::ContentSizeFlag(true))?;
+                entry.insert(context)
+            }
+        };
+        pack(context, &batch.text, &mut self.frame)?;
+        self.sections.clear();
+        batch.sections.finish(&mut self.sections);
+        let mut flags = 0;
+        let mut sections = &self.sections;
+        if self.sections.len() >= SECTIONS_PACKED_MIN {
+            pack(context, &self.sections, &mut self.packed)?;
+            if self.packed.len() < self.sections.len() {
+                sections = &self.packed;
+                flags = FLAG_SECTIONS_PACKED;
+            }
+        }
+        let mut checksum = Xxh64::new(0);
+        checksum.update(sections);
+        checksum.update(&self.frame);
+        let head = Head {
+            instance: self.instance,
+            sequence: self.sequence,
+            first_ms: batch.first_ms,
+            last_ms: batch.last_ms,
+            records: batch.records as u32,
+            text_bytes: batch.text.len() as u32,
+            frame_bytes: self.frame.len() as u32,
+            sections_bytes: sections.len() as u32,
+            flags,
+            checksum: checksum.digest(),
+        };
+        self.head.clear();
+        head.write(&mut self.head);
+        self.head.extend_from_slice(sections);
+        self.sequence += self.sequence_step;
+        batch.text.clear();
+        batch.records = 0;
+        Ok(head)
+    }
+}
+
+fn pack(context: &mut CCtx, input: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
+    out.clear();
+    out.reserve(zstd_safe::compress_bound(input.len()));
+    context.compress2(out, input).map_err(failed)?;
+    Ok(())
+}

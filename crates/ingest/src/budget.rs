@@ -1,0 +1,46 @@
+//! The memory budget, carved once at the start. Processing never makes more of what was read: a
+//! chunk's bytes become text of a batch, and that becomes a smaller frame in a ring. So bounding
+//! the three places where bytes rest bounds the whole.
+
+use crate::config::Config;
+
+/// Sixteenths of the budget for chunks: what was read and not yet looked at.
+const CHUNKS_SHARE: usize = 3;
+
+/// Sixteenths for the rings: what is compressed and waits for a sink.
+const RINGS_SHARE: usize = 9;
+
+/// Sixteenths for the text of open batches. Buffers that grow by doubling may hold twice their
+/// text, so half as much text is let in.
+const OPEN_SHARE: usize = 2;
+
+/// Sixteenths for records of which only a part has come, with the same factor of two.
+const PARTS_SHARE: usize = 2;
+
+const _: () = assert!(CHUNKS_SHARE + RINGS_SHARE + OPEN_SHARE + PARTS_SHARE == 16);
+
+/// How the budget is carved, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// All chunks together.
+    pub chunks: usize,
+    /// The ring of each sink.
+    pub ring: usize,
+    /// The text of open batches of each worker.
+    pub open: usize,
+    /// Incomplete records of each worker.
+    pub parts: usize,
+}
+
+impl Budget {
+    /// Carves the budget of a configuration.
+    pub fn of(config: &Config) -> Budget {
+        let share = config.memory_bytes / 16;
+        Budget {
+            chunks: share * CHUNKS_SHARE,
+            ring: share * RINGS_SHARE / config.sinks.len().max(1),
+            open: share * OPEN_SHARE / 2 / config.workers,
+            parts: share * PARTS_SHARE / 2 / config.workers,
+        }
+    }
+}

@@ -1,0 +1,515 @@
+//! The configuration: one TOML file, validated whole before anything is opened. Whatever is wrong
+//! with it is told with the line it is wrong in, because nobody reads a page of TOML twice.
+//!
+//! What the keys mean is in spec/ingest.md.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::limits::{
+    BATCH_BYTES, BATCH_BYTES_MAX, CONFIG_BYTES_MAX, CONNECTIONS_MAX, LINGER_MS, MEMORY_BYTES,
+    MEMORY_BYTES_MIN, POOL_NAME_BYTES_MAX, RECORD_BYTES_MAX, THREADS_MAX,
+};
+use crate::metric::{MetricRule, MetricSection};
+
+mod choices;
+mod size;
+#[cfg(test)]
+mod tests;
+
+pub use choices::{AckWhen, Compression, Fsync, Protocol, WhenSlow};
+pub use size::Bytes;
+
+/// The pool whose settings hold for every pool that has none of its own.
+pub const DEFAULT_POOL: &str = "default";
+
+/// Why a configuration can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file can't be read.
+    #[error("{path}: {error}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A line of it is wrong.
+    #[error("{path}:{line}: {message}: {text}")]
+    Line {
+        /// The file.
+        path: String,
+        /// Its line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+        /// The line itself.
+        text: String,
+    },
+    /// Something is missing altogether.
+    #[error("{path}: {message}")]
+    Whole {
+        /// The file.
+        path: String,
+        /// What is missing, and what to write.
+        message: String,
+    },
+}
+
+/// A port that clients connect to.
+#[derive(Debug, Clone)]
+pub struct Listener {
+    /// Its name in metrics.
+    pub name: String,
+    /// What is spoken on it.
+    pub protocol: Protocol,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The pool of its records, for protocols that do not name one.
+    pub pool: String,
+    /// How clients compress the whole of what they send, if they do.
+    pub compression: Option<Compression>,
+    /// The longest record, in bytes. A connection that sends a longer one is closed and counted.
+    pub record_bytes_max: usize,
+    /// The most connections; further ones are closed at once and counted.
+    pub connections_max: usize,
+}
+
+/// How the records of one pool are kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoolSettings {
+    /// The name of its sink.
+    pub sink: String,
+    /// What happens when the sink is slow.
+    pub when_slow: WhenSlow,
+    /// The most bytes of compressed batches of this pool that wait in memory for the sink.
+    pub quota_bytes: usize,
+    /// The text of a batch is compressed when it has this many bytes.
+    pub batch_bytes: usize,
+    /// The longest that a record waits for its batch to fill, in milliseconds.
+    pub linger_ms: u64,
+    /// The level of zstd.
+    pub level: i32,
+    /// When clients that wait for it are told.
+    pub ack_when: AckWhen,
+}
+
+/// Where batches go.
+#[derive(Debug, Clone)]
+pub enum SinkKind {
+    /// Files in a folder.
+    Filer(FilerSettings),
+    /// The text of the records on standard output.
+    Stdout,
+    /// Nowhere; for measurements of what is before it.
+    Nowhere,
+}
+
+/// How the filer writes.
+#[derive(Debug, Clone)]
+pub struct FilerSettings {
+    /// The folder; made when it is not there.
+    pub directory: PathBuf,
+    /// A file is closed when it has this many bytes.
+    pub rotate_bytes: u64,
+    /// A file is closed when it is this old, in seconds.
+    pub rotate_s: u64,
+    /// When files are told to reach the disk.
+    pub fsync: Fsync,
+}
+
+/// A sink.
+#[derive(Debug, Clone)]
+pub struct Sink {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: SinkKind,
+}
+
+/// A configuration that was validated.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The budget that chunks, queues, open batches and rings are carved from, in bytes.
+    pub memory_bytes: usize,
+    /// Threads that read from sockets.
+    pub readers: usize,
+    /// Threads that cut, batch and compress.
+    pub workers: usize,
+    /// Where `/metrics` and `/healthz` are served, if they are.
+    pub status: Option<SocketAddr>,
+    /// The folder of what waits for slow sinks; needed by pools that spill.
+    pub spill: Option<SpillSettings>,
+    /// The listeners; at least one.
+    pub listeners: Vec<Listener>,
+    /// The sinks; at least one.
+    pub sinks: Vec<Sink>,
+    /// The settings of pools that have none of their own.
+    pub default_pool: PoolSettings,
+    /// The settings of pools by name.
+    pub pools: BTreeMap<String, PoolSettings>,
+    /// Metrics that are taken from records.
+    pub metrics: Vec<MetricRule>,
+}
+
+/// Where batches wait on disk.
+#[derive(Debug, Clone)]
+pub struct SpillSettings {
+    /// The folder; made when it is not there.
+    pub directory: PathBuf,
+    /// The most bytes that wait there; what is above is dropped and counted.
+    pub limit_bytes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sections {
+    memory: Option<Spanned<Bytes>>,
+    readers: Option<Spanned<usize>>,
+    workers: Option<Spanned<usize>>,
+    status: Option<SocketAddr>,
+    spill: Option<SpillSection>,
+    #[serde(default)]
+    listener: Vec<ListenerSection>,
+    #[serde(default)]
+    sink: BTreeMap<String, Spanned<SinkSection>>,
+    #[serde(default)]
+    pool: BTreeMap<Spanned<String>, PoolSection>,
+    #[serde(default)]
+    metric: Vec<Spanned<MetricSection>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpillSection {
+    directory: PathBuf,
+    limit: Option<Bytes>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListenerSection {
+    name: Option<String>,
+    protocol: Spanned<Protocol>,
+    address: SocketAddr,
+    pool: Option<Spanned<String>>,
+    compression: Option<Compression>,
+    record_max: Option<Spanned<Bytes>>,
+    connections_max: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum SinkKindName {
+    Filer,
+    Stdout,
+    Nowhere,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SinkSection {
+    kind: SinkKindName,
+    directory: Option<PathBuf>,
+    rotate: Option<Bytes>,
+    rotate_s: Option<u64>,
+    fsync: Option<Fsync>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct PoolSection {
+    sink: Option<Spanned<String>>,
+    when_slow: Option<Spanned<WhenSlow>>,
+    quota: Option<Spanned<Bytes>>,
+    batch: Option<Spanned<Bytes>>,
+    linger_ms: Option<u64>,
+    level: Option<Spanned<i32>>,
+    ack_when: Option<AckWhen>,
+}
+
+/// A file is closed when it has this many bytes, unless the sink says otherwise.
+const ROTATE_BYTES: u64 = 256 << 20;
+
+/// A file is closed after this many seconds, unless the sink says otherwise; it is never open
+/// longer than the hour that it is of.
+const ROTATE_S: u64 = 300;
+
+/// What may wait on disk unless the configuration says otherwise, in bytes.
+const SPILL_BYTES: u64 = 10 << 30;
+
+impl Config {
+    /// Reads and validates a file.
+    pub fn read(path: &Path) -> Result<Config, ConfigError> {
+        let name = path.display().to_string();
+        let failed = |error| ConfigError::File { path: name.clone(), error };
+        let mut text = String::new();
+        let file = File::open(path).map_err(failed)?;
+        file.take(CONFIG_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
+        Config::parse(&name, &text)
+    }
+
+    /// Validates the text of a file of this name.
+    pub fn parse(path: &str, text: &str) -> Result<Config, ConfigError> {
+        let lines = Lines { path, text };
+        let file: Sections = toml::from_str(text).map_err(|error| {
+            let message = error.message().replace('\n', " ");
+            lines.wrong(error.span().map_or(0, |span| span.start), message)
+        })?;
+        file.validate(&lines)
+    }
+
+    /// The settings of a pool.
+    pub fn pool(&self, name: &str) -> &PoolSettings {
+        self.pools.get(name).unwrap_or(&self.default_pool)
+    }
+}
+
+/// The text that is validated, for messages that show a line of it.
+struct Lines<'a> {
+    path: &'a str,
+    text: &'a str,
+}
+
+impl Lines<'_> {
+    fn wrong(&self, offset: usize, message: impl Into<String>) -> ConfigError {
+        let before = self.text.get(..offset).unwrap_or(self.text);
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.matches('\n').count() + 1;
+        let text = self.text[start..].lines().next().unwrap_or("").trim().to_owned();
+        ConfigError::Line { path: self.path.to_owned(), line, message: message.into(), text }
+    }
+
+    fn missing(&self, message: &str) -> ConfigError {
+        ConfigError::Whole { path: self.path.to_owned(), message: message.to_owned() }
+    }
+}
+
+impl Sections {
+    fn validate(self, lines: &Lines) -> Result<Config, ConfigError> {
+        let memory_bytes = match &self.memory {
+            None => MEMORY_BYTES,
+            Some(memory) => {
+                let bytes = usize::try_from(memory.as_ref().0).unwrap_or(usize::MAX);
+                if bytes < MEMORY_BYTES_MIN {
+                    let least = format!("memory is at least {} MiB", MEMORY_BYTES_MIN >> 20);
+                    return Err(lines.wrong(memory.span().start, least));
+                }
+                bytes
+            }
+        };
+        let spill = self.spill.map(|spill| SpillSettings {
+            directory: spill.directory,
+            limit_bytes: spill.limit.map_or(SPILL_BYTES, |limit| limit.0),
+        });
+        let sinks = sinks(self.sink, lines)?;
+        let Some(first) = sinks.first() else {
+            let message = "no sink; write [sink.files] with kind = \"filer\" and a directory";
+            return Err(lines.missing(message));
+        };
+        let base = PoolSettings {
+            sink: first.name.clone(),
+            when_slow: WhenSlow::Drop,
+            quota_bytes: memory_bytes / 4,
+            batch_bytes: BATCH_BYTES,
+            linger_ms: LINGER_MS,
+            level: 1,
+            ack_when: AckWhen::Written,
+        };
+        let mut context = PoolContext { sinks: &sinks, has_spill: spill.is_some(), lines };
+        let mut sections = self.pool;
+        let own = sections.keys().find(|name| name.as_ref() == DEFAULT_POOL).cloned();
+        let default_pool = match own.and_then(|name| sections.remove(&name)) {
+            Some(section) => context.settings(section, &base)?,
+            None => base,
+        };
+        let mut pools = BTreeMap::new();
+        for (name, section) in sections {
+            pool_name(&name, lines)?;
+            pools.insert(name.into_inner(), context.settings(section, &default_pool)?);
+        }
+        let listeners: Result<Vec<Listener>, ConfigError> =
+            self.listener.into_iter().map(|listener| listener.validate(lines)).collect();
+        let listeners = listeners?;
+        if listeners.is_empty() {
+            let message = "no listener; write [[listener]] with a protocol and an address";
+            return Err(lines.missing(message));
+        }
+        let mut metrics = Vec::new();
+        for metric in self.metric {
+            let at = metric.span().start;
+            let rule = metric.into_inner().validate();
+            metrics.push(rule.map_err(|error| lines.wrong(at, error.to_string()))?);
+        }
+        Ok(Config {
+            memory_bytes,
+            readers: threads(self.readers, 1, lines)?,
+            workers: threads(self.workers, processors(), lines)?,
+            status: self.status,
+            spill,
+            listeners,
+            sinks,
+            default_pool,
+            pools,
+            metrics,
+        })
+    }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX)
+}
+
+fn threads(
+    asked: Option<Spanned<usize>>,
+    otherwise: usize,
+    lines: &Lines,
+) -> Result<usize, ConfigError> {
+    let Some(asked) = asked else { return Ok(otherwise) };
+    let at = asked.span().start;
+    match asked.into_inner() {
+        count @ 1..=THREADS_MAX => Ok(count),
+        _ => Err(lines.wrong(at, format!("there may be 1 to {THREADS_MAX} threads"))),
+    }
+}
+
+fn sinks(
+    sections: BTreeMap<String, Spanned<SinkSection>>,
+    lines: &Lines,
+) -> Result<Vec<Sink>, ConfigError> {
+    let mut sinks = Vec::new();
+    for (name, section) in sections {
+        let at = section.span().start;
+        let section = section.into_inner();
+        let kind = match section.kind {
+            SinkKindName::Filer => {
+                let Some(directory) = section.directory else {
+                    return Err(lines.wrong(at, "a filer needs a directory"));
+                };
+                SinkKind::Filer(FilerSettings {
+                    directory,
+                    rotate_bytes: section.rotate.map_or(ROTATE_BYTES, |rotate| rotate.0),
+                    rotate_s: section.rotate_s.unwrap_or(ROTATE_S),
+                    fsync: section.fsync.unwrap_or(Fsync::Close),
+                })
+            }
+            SinkKindName::Stdout => SinkKind::Stdout,
+            SinkKindName::Nowhere => SinkKind::Nowhere,
+        };
+        sinks.push(Sink { name, kind });
+    }
+    Ok(sinks)
+}
+
+/// What the settings of a pool may refer to.
+struct PoolContext<'a> {
+    sinks: &'a [Sink],
+    has_spill: bool,
+    lines: &'a Lines<'a>,
+}
+
+impl PoolContext<'_> {
+    fn settings(
+        &mut self,
+        section: PoolSection,
+        otherwise: &PoolSettings,
+    ) -> Result<PoolSettings, ConfigError> {
+        let mut settings = otherwise.clone();
+        if let Some(sink) = section.sink {
+            if !self.sinks.iter().any(|known| known.name == *sink.as_ref()) {
+                let names: Vec<&str> = self.sinks.iter().map(|sink| sink.name.as_str()).collect();
+                let message = format!("no such sink; there are {}", names.join(", "));
+                return Err(self.lines.wrong(sink.span().start, message));
+            }
+            settings.sink = sink.into_inner();
+        }
+        if let Some(when_slow) = section.when_slow {
+            if *when_slow.as_ref() == WhenSlow::Spill && !self.has_spill {
+                let message = "spill needs a folder; write [spill] with a directory";
+                return Err(self.lines.wrong(when_slow.span().start, message));
+            }
+            settings.when_slow = when_slow.into_inner();
+        }
+        if let Some(quota) = section.quota {
+            settings.quota_bytes = usize::try_from(quota.as_ref().0).unwrap_or(usize::MAX);
+        }
+        if let Some(batch) = section.batch {
+            settings.batch_bytes = match usize::try_from(batch.as_ref().0) {
+                Ok(bytes @ 1..=BATCH_BYTES_MAX) => bytes,
+                _ => {
+                    let message = format!("a batch has 1 to {BATCH_BYTES_MAX} bytes");
+                    return Err(self.lines.wrong(batch.span().start, message));
+                }
+            };
+        }
+        if let Some(level) = section.level {
+            let range = zstd_safe::min_c_level()..=zstd_safe::max_c_level();
+            if !range.contains(level.as_ref()) {
+                let message = format!("zstd has levels {} to {}", range.start(), range.end());
+                return Err(self.lines.wrong(level.span().start, message));
+            }
+            settings.level = level.into_inner();
+        }
+        settings.ack_when = section.ack_when.unwrap_or(settings.ack_when);
+        settings.linger_ms = section.linger_ms.unwrap_or(settings.linger_ms);
+        Ok(settings)
+    }
+}
+
+fn pool_name(name: &Spanned<String>, lines: &Lines) -> Result<(), ConfigError> {
+    let is_fine = !name.as_ref().is_empty() && name.as_ref().len() <= POOL_NAME_BYTES_MAX;
+    if is_fine {
+        return Ok(());
+    }
+    let message = format!("a pool's name has 1 to {POOL_NAME_BYTES_MAX} bytes");
+    Err(lines.wrong(name.span().start, message))
+}
+
+impl ListenerSection {
+    fn validate(self, lines: &Lines) -> Result<Listener, ConfigError> {
+        let protocol = *self.protocol.as_ref();
+        let pool = match (protocol, self.pool) {
+            (Protocol::Cal | Protocol::Native, Some(pool)) => {
+                let message = "these clients name their pool themselves; remove this";
+                return Err(lines.wrong(pool.span().start, message));
+            }
+            (Protocol::Cal | Protocol::Native, None) => DEFAULT_POOL.to_owned(),
+            (_, Some(pool)) => {
+                pool_name(&pool, lines)?;
+                pool.into_inner()
+            }
+            (_, None) => {
+                let message = "lines name no pool; write pool = \"...\" for this listener";
+                return Err(lines.wrong(self.protocol.span().start, message));
+            }
+        };
+        let record_bytes_max = match &self.record_max {
+            None => RECORD_BYTES_MAX,
+            Some(most) => match usize::try_from(most.as_ref().0) {
+                Ok(bytes @ 16..=BATCH_BYTES_MAX) => bytes,
+                _ => {
+                    let message = format!("a record has at most 16 to {BATCH_BYTES_MAX} bytes");
+                    return Err(lines.wrong(most.span().start, message));
+                }
+            },
+        };
+        let name = self.name.unwrap_or_else(|| self.address.to_string());
+        let connections_max = self.connections_max.unwrap_or(CONNECTIONS_MAX);
+        let address = self.address;
+        Ok(Listener {
+            name,
+            protocol,
+            address,
+            pool,
+            compression: self.compression,
+            record_bytes_max,
+            connections_max,
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Every limit of the ingress, in one place, so that a reader can see what hostile input may cost.
+//! All of them are this implementation's choice; the formats' own limits are in spec/ingest.md.
+//!
+//! What depends on the memory budget is carved from it in `budget.rs`.
+
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+/// Raises the number of files that this process may open as far as it may itself: the usual 1,024
+/// are fewer than connections.
+pub fn raise_open_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Where it fails, connections wait when the files are used up, and the operator is told.
+    let _raised = setrlimit(Resource::Nofile, limit);
+}
+
+/// The bytes of one chunk: what a reader hands to a worker at once, filled by one or more reads.
+/// Four reads of 64 KiB cost one hand-over, and a chunk still fits a processor's own cache.
+pub const CHUNK_BYTES: usize = 256 << 10;
+
+/// The most bytes that one connection may hand over in one turn of its reader, so that no
+/// connection waits for another one's flood. Larger reads were no faster (research/ingress.md).
+pub const READ_BYTES_MAX: usize = 64 << 10;
+
+/// A chunk with less room than this is handed over: small reads cost as much as large ones.
+pub const READ_BYTES_MIN: usize = 16 << 10;
+
+/// The longest record, in bytes, unless the listener says otherwise.
+pub const RECORD_BYTES_MAX: usize = 256 << 10;
+
+/// The text of a batch is compressed when it reaches this many bytes, unless the pool says
+/// otherwise: the article's 160K, where zstd's ratio and speed level off.
+pub const BATCH_BYTES: usize = 160 << 10;
+
+/// The largest batch that a pool may ask for, in bytes. It bounds what a reader of the files
+/// allocates for one batch.
+pub const BATCH_BYTES_MAX: usize = 4 << 20;
+
+/// The longest that a record waits for its batch to fill, in milliseconds, unless its pool says
+/// otherwise.
+pub const LINGER_MS: u64 = 200;
+
+/// The memory budget unless the configuration says otherwise, in bytes.
+pub const MEMORY_BYTES: usize = 256 << 20;
+
+/// The smallest memory budget, in bytes: below it the carved parts would hold less than one chunk
+/// and one batch for each worker.
+pub const MEMORY_BYTES_MIN: usize = 16 << 20;
+
+/// The most connections of a listener unless it says otherwise.
+pub const CONNECTIONS_MAX: usize = 20_000;
+
+/// The most connections that are accepted in one turn, so that a storm of them does not keep the
+/// reader from those that it has.
+pub const ACCEPTS_PER_TURN: usize = 64;
+
+/// The most pools. A label is the client's text, and each pool costs counters, files and a batch.
+pub const POOLS_MAX: usize = 4_096;
+
+/// The longest name of a pool, in bytes; it becomes the name of a folder.
+pub const POOL_NAME_BYTES_MAX: usize = 127;
+
+/// The most readers and the most workers.
+pub const THREADS_MAX: usize = 256;
+
+/// The most files that the filer holds open. The one that was written longest ago is closed first.
+pub const OPEN_FILES_MAX: usize = 512;
+
+/// The most answers that wait for a connection that does not take them, in bytes. Then the
+/// connection is closed.
+pub const OUTBOX_BYTES_MAX: usize = 64 << 10;
+
+/// The largest head of a batch that is read back, in bytes.
+pub const HEAD_BYTES_MAX: usize = 16 << 20;
+
+/// The longest configuration file, in bytes.
+pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
+
+/// The longest batch of a native client, compressed and not, in bytes. A part of one is kept until
+/// it is whole, so this is smaller than what the protocol allows.
+pub const NATIVE_BATCH_BYTES_MAX: u32 = 256 << 10;
+
+/// The most native clients whose last acknowledged batch is known.
+pub const CLIENTS_KNOWN_MAX: usize = 65_536;
+
+/// The longest message of the forward protocol, in bytes: Fluent Bit's chunks have about 2 MiB.
+pub const FORWARD_MESSAGE_BYTES_MAX: usize = 3 << 20;
+
+/// The longest chunk of the forward protocol after decompression, in bytes.
+pub const FORWARD_PLAIN_BYTES_MAX: usize = 4 << 20;
+
+/// The longest text of a batch, in bytes. A chunk of the forward protocol is kept whole, and its
+/// JSON can be several times as long.
+pub const TEXT_BYTES_MAX: usize = 64 << 20;
+
+/// The longest head of an HTTP request, in bytes.
+pub const HTTP_HEAD_BYTES_MAX: usize = 16 << 10;
+
+/// The most headers of an HTTP request.
+pub const HTTP_HEADERS_MAX: usize = 64;
+
+/// The longest body of an HTTP request, in bytes, as it came and decompressed.
+pub const HTTP_BODY_BYTES_MAX: usize = 4 << 20;

@@ -1,0 +1,171 @@
+//! A pool: the clients of one service, with settings, a quota and counters of their own, so that
+//! one noisy service can't cost another its records.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::config::{Config, PoolSettings};
+use crate::limits::{POOL_NAME_BYTES_MAX, POOLS_MAX};
+
+/// The pool of connections that name one more than there may be.
+const OVERFLOW_POOL: &str = "overflow";
+
+/// Why a batch was not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropReason {
+    /// The pool's batches that wait for its sink would pass its quota.
+    Quota,
+    /// The ring of the sink is full with batches of all pools.
+    Ring,
+    /// The spill folder is full or can't be written.
+    Spill,
+    /// The sink was told to stop and did not take it in time.
+    Shutdown,
+    /// The compressor failed, which a sound library with enough memory does not.
+    Compressor,
+}
+
+impl DropReason {
+    /// Every reason, in the order of the counters.
+    pub const ALL: [DropReason; 5] = [
+        DropReason::Quota,
+        DropReason::Ring,
+        DropReason::Spill,
+        DropReason::Shutdown,
+        DropReason::Compressor,
+    ];
+
+    /// Its name in metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::Quota => "quota",
+            DropReason::Ring => "ring",
+            DropReason::Spill => "spill",
+            DropReason::Shutdown => "shutdown",
+            DropReason::Compressor => "compressor",
+        }
+    }
+}
+
+/// Records and the bytes of their text.
+#[derive(Debug, Default)]
+pub struct Amount {
+    /// Records.
+    pub records: AtomicU64,
+    /// Bytes.
+    pub bytes: AtomicU64,
+}
+
+impl Amount {
+    /// Counts.
+    pub fn add(&self, records: u64, bytes: u64) {
+        self.records.fetch_add(records, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// What came of the records of a pool. What was received is written, dropped or waits.
+#[derive(Debug, Default)]
+pub struct PoolCounters {
+    /// Whole records that were cut from what connections sent.
+    pub received: Amount,
+    /// Records that the sink has taken.
+    pub written: Amount,
+    /// Records that were dropped, by reason.
+    pub dropped: [Amount; DropReason::ALL.len()],
+    /// Batches that were compressed.
+    pub batches: AtomicU64,
+    /// Bytes after compression.
+    pub compressed_bytes: AtomicU64,
+    /// Batches that went to disk to wait.
+    pub spilled_batches: AtomicU64,
+}
+
+/// A pool.
+#[derive(Debug)]
+pub struct Pool {
+    /// Its name, as the client gave it.
+    pub name: String,
+    /// The number that tells it from others in this process.
+    pub number: usize,
+    /// How its records are kept.
+    pub settings: PoolSettings,
+    /// The sink's place in the configuration.
+    pub sink: usize,
+    /// What came of its records.
+    pub counters: PoolCounters,
+    /// Bytes of its batches that wait in the ring.
+    pub waiting_bytes: AtomicUsize,
+    /// Batches of it that wait on disk.
+    pub spilled_waiting: AtomicU64,
+    /// Whether its connections are not read at present.
+    pub is_held: AtomicBool,
+}
+
+impl Pool {
+    /// Counts a batch that was dropped.
+    pub fn dropped(&self, reason: DropReason, records: u64, bytes: u64) {
+        self.counters.dropped[reason as usize].add(records, bytes);
+    }
+}
+
+/// All pools that were seen.
+#[derive(Debug)]
+pub struct Pools {
+    config: Arc<Config>,
+    known: RwLock<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    by_name: HashMap<String, Arc<Pool>>,
+    in_order: Vec<Arc<Pool>>,
+}
+
+impl Pools {
+    /// No pools yet.
+    pub fn new(config: Arc<Config>) -> Pools {
+        Pools { config, known: RwLock::new(Known::default()) }
+    }
+
+    /// The pool of this name, made if it is new. A name is the client's text: what is too long is
+    /// cut, and what is one too many goes to a pool for all of these.
+    pub fn named(&self, name: &str) -> Arc<Pool> {
+        let name = &name[..name.floor_char_boundary(POOL_NAME_BYTES_MAX)];
+        if let Some(pool) = self.read().by_name.get(name) {
+            return Arc::clone(pool);
+        }
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let name = if known.in_order.len() < POOLS_MAX { name } else { OVERFLOW_POOL };
+        if let Some(pool) = known.by_name.get(name) {
+            return Arc::clone(pool);
+        }
+        let settings = self.config.pool(name).clone();
+        let sinks = &self.config.sinks;
+        // The configuration was validated: a pool's sink is there.
+        let sink = sinks.iter().position(|sink| sink.name == settings.sink).unwrap_or(0);
+        let pool = Arc::new(Pool {
+            name: name.to_owned(),
+            number: known.in_order.len(),
+            settings,
+            sink,
+            counters: PoolCounters::default(),
+            waiting_bytes: AtomicUsize::new(0),
+            spilled_waiting: AtomicU64::new(0),
+            is_held: AtomicBool::new(false),
+        });
+        known.by_name.insert(name.to_owned(), Arc::clone(&pool));
+        known.in_order.push(Arc::clone(&pool));
+        pool
+    }
+
+    /// All pools, in the order in which they were first seen.
+    pub fn all(&self) -> Vec<Arc<Pool>> {
+        self.read().in_order.clone()
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,514 @@
+//! A reader: owns connections and reads from them, and does nothing else. What it reads goes into
+//! chunks, and those to workers; it waits for none of them, only for sockets.
+//!
+//! Events are edge-triggered: a connection that became readable stays in a queue until a read finds
+//! it empty, and every turn takes at most one read of each. So the time between two reads of a
+//! connection is bounded by one read of every other one.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token, Waker};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+
+use crate::chunk::{Chunk, Event};
+use crate::config::{self, Config};
+use crate::connection::{Connection, Mailbox, Request};
+use crate::ingress::Shared;
+use crate::limits::{ACCEPTS_PER_TURN, READ_BYTES_MAX, READ_BYTES_MIN};
+
+const WAKER: Token = Token(0);
+
+/// The tokens of listeners start here, those of connections behind them.
+const FIRST_LISTENER: usize = 1;
+
+/// Events that are taken from the system at once.
+const EVENTS: usize = 1_024;
+
+/// The connections that may wait to be accepted.
+const BACKLOG: i32 = 4_096;
+
+/// How long a chunk that is not full waits for its worker to have nothing else to do.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// How long a reader without memory waits before it looks for some again, if nobody wakes it.
+const STARVED_WAIT: Duration = Duration::from_millis(5);
+
+/// How long an idle reader waits for events. It is woken for everything that matters.
+const IDLE_WAIT: Duration = Duration::from_millis(500);
+
+/// How long accepting rests when the process has no more file descriptors.
+const ACCEPT_REST: Duration = Duration::from_millis(100);
+
+struct Client {
+    stream: TcpStream,
+    connection: Arc<Connection>,
+    last_read: Instant,
+    is_queued: bool,
+    /// The other side has ended it: it is read to its end, since no further event will come.
+    is_ending: bool,
+}
+
+/// A socket that listens, and what it is of the configuration.
+struct Port {
+    socket: TcpListener,
+    listener: usize,
+    may_have_more: bool,
+}
+
+/// A reader.
+pub struct Reader {
+    shared: Arc<Shared>,
+    number: usize,
+    poll: Poll,
+    mailbox: Arc<Mailbox>,
+    ports: Vec<Port>,
+    clients: Vec<Option<Client>>,
+    vacant: Vec<usize>,
+    by_id: HashMap<u64, usize>,
+    ready: VecDeque<usize>,
+    held: Vec<usize>,
+    workers: Vec<Sender<Chunk>>,
+    filling: Vec<Option<Chunk>>,
+    accepting_rests_until: Option<Instant>,
+    is_starved: bool,
+}
+
+/// A reader before the rest of the ingress exists: its sockets listen, nobody reads yet.
+pub struct Bound {
+    poll: Poll,
+    /// Where it finds requests.
+    pub mailbox: Arc<Mailbox>,
+    ports: Vec<Port>,
+}
+
+/// Binds the sockets of one reader. With several readers every one has its own socket for each
+/// address, and the system spreads connections over them.
+///
+/// # Errors
+/// What the system says, with the place of the listener that it is about.
+pub fn bind(config: &Config) -> Result<Bound, (usize, io::Error)> {
+    let poll = Poll::new().map_err(|error| (0, error))?;
+    let waker = Waker::new(poll.registry(), WAKER).map_err(|error| (0, error))?;
+    let mut ports = Vec::new();
+    for (listener, settings) in config.listeners.iter().enumerate() {
+        let port = listen(settings.address, config.readers > 1).and_then(|mut socket| {
+            let token = Token(FIRST_LISTENER + listener);
+            poll.registry().register(&mut socket, token, Interest::READABLE)?;
+            Ok(Port { socket, listener, may_have_more: false })
+        });
+        ports.push(port.map_err(|error| (listener, error))?);
+    }
+    Ok(Bound { poll, mailbox: Arc::new(Mailbox::new(waker)), ports })
+}
+
+impl Bound {
+    /// The addresses that are listened on, in the order of the configuration.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.ports.iter().filter_map(|port| port.socket.local_addr().ok()).collect()
+    }
+}
+
+fn listen(address: SocketAddr, is_shared: bool) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    if is_shared {
+        socket.set_reuse_port(true)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(TcpListener::from_std(socket.into()))
+}
+
+impl Reader {
+    /// Reader `number`, which hands chunks to these workers.
+    pub fn new(
+        shared: Arc<Shared>,
+        number: usize,
+        bound: Bound,
+        workers: Vec<Sender<Chunk>>,
+    ) -> Reader {
+        let filling = workers.iter().map(|_| None).collect();
+        Reader {
+            shared,
+            number,
+            poll: bound.poll,
+            mailbox: bound.mailbox,
+            ports: bound.ports,
+            clients: Vec::new(),
+            vacant: Vec::new(),
+            by_id: HashMap::new(),
+            ready: VecDeque::new(),
+            held: Vec::new(),
+            workers,
+            filling,
+            accepting_rests_until: None,
+            is_starved: false,
+        }
+    }
+
+    /// Reads until the ingress stops, and then what had arrived by then.
+    ///
+    /// # Errors
+    /// When the system's event queue fails, which ends the ingress.
+    pub fn run(mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS);
+        let mut polled = Instant::now();
+        while !self.shared.is_stopping() {
+            let wait = self.wait();
+            match self.poll.poll(&mut events, Some(wait)) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                result => result?,
+            }
+            let before = std::mem::replace(&mut polled, Instant::now());
+            self.sort(&events);
+            self.requests();
+            self.accept();
+            self.turn(before);
+            self.hand_over(false);
+        }
+        self.drain()
+    }
+
+    /// How long nothing has to be done unless something happens.
+    fn wait(&self) -> Duration {
+        if self.is_starved {
+            return STARVED_WAIT;
+        }
+        if !self.ready.is_empty() || self.ports.iter().any(|port| port.may_have_more) {
+            return match self.accepting_rests_until {
+                Some(_) if self.ready.is_empty() => ACCEPT_REST,
+                _ => Duration::ZERO,
+            };
+        }
+        if self.filling.iter().any(Option::is_some) { PATIENCE } else { IDLE_WAIT }
+    }
+
+    fn sort(&mut self, events: &Events) {
+        for event in events {
+            let token = event.token().0;
+            if event.token() == WAKER {
+                continue;
+            }
+            match token.checked_sub(FIRST_LISTENER + self.ports.len()) {
+                None => self.ports[token - FIRST_LISTENER].may_have_more = true,
+                Some(slot) => {
+                    if event.is_writable() && !self.answer(slot) {
+                        self.remove(slot);
+                        continue;
+                    }
+                    if let Some(Some(client)) = self.clients.get_mut(slot) {
+                        client.is_ending |= event.is_read_closed() || event.is_error();
+                    }
+                    self.queue(slot);
+                }
+            }
+        }
+    }
+
+    /// Queues a connection for the next turn, unless it is there already.
+    fn queue(&mut self, slot: usize) {
+        let Some(Some(client)) = self.clients.get_mut(slot) else { return };
+        if !client.is_queued {
+            client.is_queued = true;
+            self.ready.push_back(slot);
+        }
+    }
+
+    fn requests(&mut self) {
+        for request in self.mailbox.take() {
+            let (Request::Close(id) | Request::Answer(id)) = request;
+            let Some(slot) = self.by_id.get(&id).copied() else { continue };
+            let has_taken = self.answer(slot);
+            if !has_taken || request == Request::Close(id) {
+                self.remove(slot);
+            }
+        }
+        if self.mailbox.take_resume() {
+            // Those whose pool is still held come back here in their turn.
+            for slot in std::mem::take(&mut self.held) {
+                self.queue(slot);
+            }
+        }
+    }
+
+    /// Sends what is in the outbox as far as the socket takes it; false if it is broken.
+    fn answer(&mut self, slot: usize) -> bool {
+        let Some(Some(client)) = self.clients.get_mut(slot) else { return true };
+        let mut outbox = client.connection.outbox.lock().unwrap_or_else(PoisonError::into_inner);
+        while !outbox.is_empty() {
+            match client.stream.write(&outbox) {
+                Ok(count) => drop(outbox.drain(..count)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    fn accept(&mut self) {
+        if self.accepting_rests_until.is_some_and(|until| Instant::now() < until) {
+            return;
+        }
+        self.accepting_rests_until = None;
+        for port in 0..self.ports.len() {
+            let mut left = ACCEPTS_PER_TURN;
+            while self.ports[port].may_have_more && left > 0 {
+                left -= 1;
+                match self.ports[port].socket.accept() {
+                    Ok((stream, peer)) => self.add(port, stream, peer),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                        self.ports[port].may_have_more = false;
+                    }
+                    // These are about one connection, which was gone before it was accepted.
+                    Err(error) if is_of_one_connection(&error) => {}
+                    Err(error) => {
+                        self.shared.tell(format_args!("connections wait: {error}"));
+                        self.accepting_rests_until = Some(Instant::now() + ACCEPT_REST);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, port: usize, mut stream: TcpStream, peer: SocketAddr) {
+        let listener = self.ports[port].listener;
+        let metrics = &self.shared.metrics.listeners[listener];
+        metrics.accepted.fetch_add(1, Ordering::Relaxed);
+        let most = self.shared.config.listeners[listener].connections_max as u64;
+        if metrics.open.load(Ordering::Relaxed) >= most {
+            metrics.turned_away.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let socket = SockRef::from(&stream);
+        // A socket that takes none of these still works, only a little later.
+        let _set = socket.set_tcp_nodelay(true);
+        quick_acknowledgements(&stream);
+        let slot = self.vacant.pop().unwrap_or(self.clients.len());
+        let token = Token(FIRST_LISTENER + self.ports.len() + slot);
+        // The others are not answered and need no event for that.
+        let interest = match self.shared.config.listeners[listener].protocol {
+            config::Protocol::Native | config::Protocol::Forward | config::Protocol::Http => {
+                Interest::READABLE | Interest::WRITABLE
+            }
+            _ => Interest::READABLE,
+        };
+        if let Err(error) = self.poll.registry().register(&mut stream, token, interest) {
+            self.vacant.push(slot);
+            self.shared.tell(format_args!("{peer} was not taken: {error}"));
+            return;
+        }
+        metrics.open.fetch_add(1, Ordering::Relaxed);
+        let id = self.shared.next_connection();
+        let reader = self.number;
+        let (pool, outbox) = (OnceLock::new(), Mutex::new(Vec::new()));
+        let connection = Arc::new(Connection { id, listener, reader, peer, pool, outbox });
+        if slot == self.clients.len() {
+            self.clients.push(None);
+        }
+        self.clients[slot] = Some(Client {
+            stream,
+            connection: Arc::clone(&connection),
+            last_read: Instant::now(),
+            is_queued: false,
+            is_ending: false,
+        });
+        self.by_id.insert(id, slot);
+        self.note(id, Event::Opened(connection));
+        self.queue(slot);
+    }
+
+    /// Adds what happened to the chunk of the connection's worker. Where no chunk is free, one is
+    /// waited for: what opened and closed must be told, and workers always give chunks back.
+    fn note(&mut self, id: u64, event: Event) {
+        let worker = self.worker(id);
+        while self.filling[worker].is_none() {
+            self.filling[worker] = self.shared.chunks.take();
+            if self.filling[worker].is_none() {
+                self.shared.wait_for_chunk();
+            }
+        }
+        if let Some(chunk) = &mut self.filling[worker] {
+            chunk.events.push(event);
+        }
+    }
+
+    fn worker(&self, id: u64) -> usize {
+        (id % self.workers.len() as u64) as usize
+    }
+
+    fn remove(&mut self, slot: usize) {
+        let Some(mut client) = self.clients.get_mut(slot).and_then(Option::take) else { return };
+        // It is closed in a moment, which takes it out of the event queue in any case.
+        let _deregistered = self.poll.registry().deregister(&mut client.stream);
+        let id = client.connection.id;
+        let metrics = &self.shared.metrics.listeners[client.connection.listener];
+        metrics.open.fetch_sub(1, Ordering::Relaxed);
+        self.by_id.remove(&id);
+        self.vacant.push(slot);
+        drop(client);
+        self.note(id, Event::Closed(id));
+    }
+
+    /// One read of every connection that is ready.
+    fn turn(&mut self, polled_before: Instant) {
+        self.is_starved = false;
+        for _ in 0..self.ready.len() {
+            let Some(slot) = self.ready.pop_front() else { break };
+            let Some(Some(client)) = self.clients.get_mut(slot) else { continue };
+            client.is_queued = false;
+            let is_held = client
+                .connection
+                .pool
+                .get()
+                .is_some_and(|pool| pool.is_held.load(Ordering::Acquire));
+            if is_held {
+                self.held.push(slot);
+                continue;
+            }
+            match self.read(slot, polled_before) {
+                Outcome::More => self.queue(slot),
+                Outcome::Empty => {}
+                Outcome::Gone => self.remove(slot),
+                Outcome::Starved => {
+                    self.ready.push_front(slot);
+                    if let Some(Some(client)) = self.clients.get_mut(slot) {
+                        client.is_queued = true;
+                    }
+                    self.is_starved = true;
+                    self.shared.metrics.starved_turns.fetch_add(1, Ordering::Relaxed);
+                    break;
+                }
+            }
+        }
+        // A pool may have been let go between the look at it and the note that it is held.
+        if !self.held.is_empty() && self.ready.is_empty() {
+            let clients = &self.clients;
+            let is_free = |slot: &usize| {
+                let client = clients.get(*slot).and_then(Option::as_ref);
+                let pool = client.and_then(|client| client.connection.pool.get());
+                pool.is_none_or(|pool| !pool.is_held.load(Ordering::Acquire))
+            };
+            let (free, held) = std::mem::take(&mut self.held).into_iter().partition(is_free);
+            self.held = held;
+            let free: Vec<usize> = free;
+            free.into_iter().for_each(|slot| self.queue(slot));
+        }
+    }
+
+    fn read(&mut self, slot: usize, polled_before: Instant) -> Outcome {
+        let Some(Some(client)) = self.clients.get_mut(slot) else { return Outcome::Empty };
+        let id = client.connection.id;
+        let worker = (id % self.workers.len() as u64) as usize;
+        if self.filling[worker].as_ref().is_some_and(|chunk| chunk.room() < READ_BYTES_MIN) {
+            let full = self.filling[worker].take();
+            send(&self.workers[worker], full);
+        }
+        if self.filling[worker].is_none() {
+            self.filling[worker] = self.shared.chunks.take();
+        }
+        let Some(chunk) = &mut self.filling[worker] else { return Outcome::Starved };
+        let room = chunk.room().min(READ_BYTES_MAX);
+        let start = chunk.used;
+        match client.stream.read(&mut chunk.bytes[start..start + room]) {
+            Ok(0) => Outcome::Gone,
+            Ok(count) => {
+                chunk.used += count;
+                let (start, end) = (start as u32, chunk.used as u32);
+                chunk.events.push(Event::Read { connection: id, start, end });
+                // The bytes may have lain there since the events before were asked for, unless the
+                // connection was read after that.
+                let now = Instant::now();
+                let since = now - client.last_read.max(polled_before);
+                client.last_read = now;
+                let metrics = &self.shared.metrics.listeners[client.connection.listener];
+                metrics.read_interval.add(since);
+                metrics.reads.fetch_add(1, Ordering::Relaxed);
+                metrics.read_bytes.fetch_add(count as u64, Ordering::Relaxed);
+                // Less than was asked for means that the socket is empty, and the next bytes are
+                // an event; the system takes back the wish for acknowledgements at once.
+                if count < room && !client.is_ending {
+                    quick_acknowledgements(&client.stream);
+                    Outcome::Empty
+                } else {
+                    Outcome::More
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Outcome::Empty,
+            Err(error) if error.kind() == ErrorKind::Interrupted => Outcome::More,
+            Err(_) => Outcome::Gone,
+        }
+    }
+
+    /// Hands chunks over whose worker has nothing to do, or all of them.
+    fn hand_over(&mut self, all: bool) {
+        for (worker, chunk) in self.workers.iter().zip(&mut self.filling) {
+            let waits = |chunk: &Chunk| chunk.since.elapsed() >= PATIENCE;
+            if all || worker.is_empty() && chunk.as_ref().is_some_and(waits) {
+                send(worker, chunk.take());
+            }
+        }
+    }
+
+    /// Reads what had arrived when the ingress was told to stop, and closes everything.
+    fn drain(mut self) -> io::Result<()> {
+        self.ports.clear();
+        let deadline = Instant::now() + self.shared.drain_time;
+        let slots: Vec<usize> = (0..self.clients.len()).collect();
+        slots.into_iter().for_each(|slot| self.queue(slot));
+        while !self.ready.is_empty() && Instant::now() < deadline {
+            self.requests();
+            self.turn(Instant::now());
+            self.hand_over(self.is_starved);
+            if self.is_starved {
+                self.shared.wait_for_chunk();
+            }
+        }
+        for slot in 0..self.clients.len() {
+            self.remove(slot);
+        }
+        self.hand_over(true);
+        Ok(())
+    }
+}
+
+/// What a read came to.
+enum Outcome {
+    /// There may be more.
+    More,
+    /// There is no more at present.
+    Empty,
+    /// The connection has ended.
+    Gone,
+    /// There is no memory to read into.
+    Starved,
+}
+
+fn send(worker: &Sender<Chunk>, chunk: Option<Chunk>) {
+    // The channel has room for every chunk there is, and its worker takes them until we are gone.
+    if let Some(chunk) = chunk {
+        let _sent = worker.send(chunk);
+    }
+}
+
+fn quick_acknowledgements(stream: &TcpStream) {
+    // Where it fails, acknowledgements are a little later.
+    #[cfg(target_os = "linux")]
+    let _set = SockRef::from(stream).set_tcp_quickack(true);
+    #[cfg(not(target_os = "linux"))]
+    let _ = stream;
+}
+
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, PermissionDenied};
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted | PermissionDenied)
+}

@@ -1,0 +1,425 @@
+//! A connection as its worker sees it: the machine of its protocol, the part of a record that has
+//! come so far, and its pool once that is known.
+
+use std::sync::Arc;
+
+use cinch_wire::Span;
+use cinch_wire::cal::{Cal, CalError, HEADER_BYTES, Message};
+use cinch_wire::forward::ForwardError;
+use cinch_wire::lines::{Framing, Lines, LinesError, Overlong};
+use cinch_wire::native::NativeError;
+use cinch_wire::stream::{StreamDecompressor, StreamError};
+use cinch_wire::syslog::{Syslog, SyslogError};
+
+use super::Filling;
+use super::forward::{ChunkError, Forward};
+use super::http::{Http, HttpError};
+use super::native::Native;
+use crate::acknowledge::Receipt;
+use crate::config::{Compression, Listener, Protocol};
+use crate::connection::Connection;
+use crate::format::RunKind;
+use crate::ingress::Shared;
+use crate::limits::READ_BYTES_MAX;
+use crate::pool::Pool;
+
+/// A part buffer that has grown beyond this is given back when it is empty.
+const PART_KEPT_BYTES: usize = 4 << 10;
+
+/// What ends a connection.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ClientError {
+    #[error(transparent)]
+    Cal(#[from] CalError),
+    #[error(transparent)]
+    Lines(#[from] LinesError),
+    #[error(transparent)]
+    Syslog(#[from] SyslogError),
+    #[error(transparent)]
+    Native(#[from] NativeError),
+    #[error(transparent)]
+    Forward(#[from] ForwardError),
+    #[error(transparent)]
+    Chunk(#[from] ChunkError),
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+}
+
+enum Machine {
+    Cal(Box<Cal>, Vec<Message>),
+    Newline(Lines),
+    Lengths(Lines, Vec<Span>),
+    Syslog(Syslog, Vec<Span>),
+    Native(Box<Native>),
+    Forward(Box<Forward>),
+    Http(Box<Http>),
+    /// A machine that keeps what it cuts itself is at work; it is put back when it is done.
+    Busy,
+}
+
+/// A compressed connection.
+struct Stream {
+    decompressor: StreamDecompressor,
+    plain: Vec<u8>,
+}
+
+impl Stream {
+    fn new(compression: Compression) -> Result<Stream, StreamError> {
+        let decompressor = StreamDecompressor::with_defaults(compression.codec())?;
+        Ok(Stream { decompressor, plain: vec![0; READ_BYTES_MAX] })
+    }
+}
+
+/// A connection.
+pub(super) struct Client {
+    pub(super) connection: Arc<Connection>,
+    machine: Machine,
+    /// What the client compresses with, and where it is decompressed.
+    stream: Option<Box<Stream>>,
+    part: Vec<u8>,
+    /// How many bytes the incomplete record must have before the machine can get further.
+    needed: usize,
+    pool: Option<Arc<Pool>>,
+    own_pool: Option<String>,
+    host: String,
+}
+
+impl Client {
+    pub(super) fn new(
+        connection: Arc<Connection>,
+        listener: &Listener,
+        shared: &Shared,
+    ) -> Result<Client, StreamError> {
+        let most = listener.record_bytes_max;
+        let machine = match listener.protocol {
+            Protocol::Cal => Machine::Cal(Box::new(Cal::new(most)), Vec::new()),
+            Protocol::Lines => {
+                Machine::Newline(Lines::new(Framing::Newline, most, Overlong::Split))
+            }
+            Protocol::LengthPrefixed => {
+                let lines = Lines::new(Framing::LengthPrefixed, most, Overlong::Refuse);
+                Machine::Lengths(lines, Vec::new())
+            }
+            Protocol::Syslog => Machine::Syslog(Syslog::new(most, Overlong::Split), Vec::new()),
+            Protocol::Forward => {
+                Machine::Forward(Box::new(Forward::new(&connection, &listener.pool, shared)))
+            }
+            Protocol::Http => {
+                Machine::Http(Box::new(Http::new(&connection, &listener.pool, shared)))
+            }
+            Protocol::Native => Machine::Native(Box::new(Native::new(&connection, shared))),
+        };
+        let own_pool = (!listener.protocol.names_pool()).then(|| listener.pool.clone());
+        let (part, host) = (Vec::new(), String::new());
+        let stream = listener.compression.map(Stream::new).transpose()?.map(Box::new);
+        Ok(Client { connection, machine, stream, part, needed: 0, pool: None, own_pool, host })
+    }
+
+    /// The pool that the listener gives it, if the client does not name one.
+    pub(super) fn own_pool(&self) -> Option<String> {
+        self.own_pool.clone()
+    }
+
+    pub(super) fn set_pool(&mut self, pool: Arc<Pool>, host: String) {
+        // It is set once: the label is the first message and comes once.
+        let _set = self.connection.pool.set(Arc::clone(&pool));
+        self.pool = Some(pool);
+        self.host = host;
+    }
+
+    /// The bytes of the incomplete record, and of what decompresses it.
+    pub(super) fn part_bytes(&self) -> usize {
+        let of_stream = |stream: &Stream| stream.decompressor.memory_bytes() + stream.plain.len();
+        self.part.len() + self.stream.as_deref().map_or(0, of_stream)
+    }
+
+    /// Takes what was read.
+    pub(super) fn take(
+        &mut self,
+        mut bytes: &[u8],
+        filling: &mut Filling,
+        shared: &Shared,
+    ) -> Result<(), ClientError> {
+        let Some(mut stream) = self.stream.take() else {
+            return self.take_plain(bytes, filling, shared);
+        };
+        // A piece at a time, so that a few bytes that stand for gigabytes take no memory.
+        loop {
+            let progress = stream.decompressor.decompress(bytes, &mut stream.plain)?;
+            bytes = &bytes[progress.consumed..];
+            self.take_plain(&stream.plain[..progress.written], filling, shared)?;
+            if progress.written < stream.plain.len() {
+                break;
+            }
+        }
+        self.stream = Some(stream);
+        Ok(())
+    }
+
+    fn take_plain(
+        &mut self,
+        mut bytes: &[u8],
+        filling: &mut Filling,
+        shared: &Shared,
+    ) -> Result<(), ClientError> {
+        // An incomplete record gets no more than what completes it, so that the rest of the read
+        // is cut where it lies.
+        while !self.part.is_empty() && !bytes.is_empty() {
+            let missing = self.missing(bytes);
+            let (completing, rest) = bytes.split_at(missing.clamp(1, bytes.len()));
+            bytes = rest;
+            let mut part = std::mem::take(&mut self.part);
+            part.extend_from_slice(completing);
+            let consumed = self.cut(&part, filling, shared)?;
+            part.drain(..consumed);
+            if part.is_empty() && part.capacity() > PART_KEPT_BYTES {
+                part = Vec::new();
+            }
+            self.part = part;
+        }
+        let consumed = self.cut(bytes, filling, shared)?;
+        self.part.extend_from_slice(&bytes[consumed..]);
+        Ok(())
+    }
+
+    /// How many of these bytes the incomplete record still needs, as far as can be seen.
+    fn missing(&self, bytes: &[u8]) -> usize {
+        match self.needed.saturating_sub(self.part.len()) {
+            0 | 1 => match self.machine {
+                // A line says only that it is not over yet.
+                Machine::Newline(_) | Machine::Syslog(..) => {
+                    memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
+                }
+                _ => bytes.len(),
+            },
+            missing => missing,
+        }
+    }
+
+    /// Takes all whole records of these bytes and returns how far they go.
+    fn cut(
+        &mut self,
+        bytes: &[u8],
+        filling: &mut Filling,
+        shared: &Shared,
+    ) -> Result<usize, ClientError> {
+        match &mut self.machine {
+            Machine::Cal(cal, messages) => {
+                messages.clear();
+                let had_label = cal.label().is_some();
+                let result = cal.scan(bytes, messages);
+                if !had_label && let Some(label) = cal.label() {
+                    let (pool, host) = (shared.pools.named(&label.pool), label.host.clone());
+                    self.set_pool(pool, host);
+                    self.keep_label(bytes, filling);
+                }
+                self.keep_cal(bytes, filling);
+                let scan = result?;
+                self.needed = scan.needed;
+                Ok(scan.consumed)
+            }
+            Machine::Newline(lines) => {
+                let block = lines.scan_block(bytes)?;
+                let kept = &bytes[..block.scan.consumed];
+                self.needed = block.scan.needed;
+                self.keep_lines(kept, block.records, None, filling);
+                Ok(block.scan.consumed)
+            }
+            Machine::Lengths(lines, spans) => {
+                spans.clear();
+                let result = lines.scan(bytes, spans);
+                let spans = std::mem::take(spans);
+                self.keep_records(bytes, &spans, None, filling);
+                self.give_back(spans);
+                let scan = result?;
+                self.needed = scan.needed;
+                Ok(scan.consumed)
+            }
+            Machine::Syslog(syslog, spans) => {
+                spans.clear();
+                let result = syslog.scan(bytes, spans);
+                let spans = std::mem::take(spans);
+                self.keep_records(bytes, &spans, None, filling);
+                self.give_back(spans);
+                let scan = result?;
+                self.needed = scan.needed;
+                Ok(scan.consumed)
+            }
+            Machine::Native(_) => {
+                let machine = std::mem::replace(&mut self.machine, Machine::Busy);
+                let Machine::Native(mut native) = machine else { return Ok(bytes.len()) };
+                let result = native.cut(self, bytes, filling, shared);
+                self.machine = Machine::Native(native);
+                let (consumed, needed) = result?;
+                self.needed = needed;
+                Ok(consumed)
+            }
+            Machine::Forward(_) => {
+                let machine = std::mem::replace(&mut self.machine, Machine::Busy);
+                let Machine::Forward(mut forward) = machine else { return Ok(bytes.len()) };
+                let result = forward.cut(self, bytes, filling);
+                self.machine = Machine::Forward(forward);
+                let (consumed, needed) = result?;
+                self.needed = needed;
+                Ok(consumed)
+            }
+            Machine::Http(_) => {
+                let machine = std::mem::replace(&mut self.machine, Machine::Busy);
+                let Machine::Http(mut http) = machine else { return Ok(bytes.len()) };
+                let result = http.cut(self, bytes, filling);
+                self.machine = Machine::Http(http);
+                let (consumed, needed) = result?;
+                self.needed = needed;
+                Ok(consumed)
+            }
+            Machine::Busy => Ok(bytes.len()),
+        }
+    }
+
+    /// Puts the list of records back where the next read finds its room.
+    fn give_back(&mut self, list: Vec<Span>) {
+        if let Machine::Lengths(_, spans) | Machine::Syslog(_, spans) = &mut self.machine {
+            *spans = list;
+        }
+    }
+
+    /// The label is a record of several lines, kept as it came.
+    fn keep_label(&self, bytes: &[u8], filling: &mut Filling) {
+        let (Some(pool), Some(header)) = (&self.pool, bytes.first_chunk::<HEADER_BYTES>()) else {
+            return;
+        };
+        let number =
+            |at: usize| header[at..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+        let body = &bytes[HEADER_BYTES..][..number(8) as usize];
+        let batch = filling.batch(pool);
+        batch.text.extend_from_slice(body);
+        batch.sections.cal_record(number(0), number(4), body.len(), shows_its_length(body));
+        batch.sections.end_run(&self.connection, &self.host, RunKind::Cal, body.len(), 1);
+        self.kept(pool, body.len(), 1, filling);
+    }
+
+    fn keep_cal(&self, bytes: &[u8], filling: &mut Filling) {
+        let (Machine::Cal(_, messages), Some(pool)) = (&self.machine, &self.pool) else { return };
+        if messages.is_empty() {
+            return;
+        }
+        let batch = filling.batch(pool);
+        let before = batch.text.len();
+        for message in messages {
+            let body = message.body.of(bytes);
+            batch.text.extend_from_slice(body);
+            let (thread, seconds) = (message.thread, message.connect_seconds);
+            batch.sections.cal_record(thread, seconds, body.len(), shows_its_length(body));
+        }
+        let added = batch.text.len() - before;
+        let (connection, records) = (&self.connection, messages.len());
+        batch.sections.end_run(connection, &self.host, RunKind::Cal, added, records);
+        for message in messages {
+            filling.rules.cal(&pool.name, &self.host, message.body.of(bytes));
+        }
+        self.kept(pool, added, records, filling);
+    }
+
+    /// Keeps whole lines as they are; a last one without its newline gets one.
+    pub(super) fn keep_lines(
+        &self,
+        kept: &[u8],
+        records: usize,
+        receipt: Option<Receipt>,
+        filling: &mut Filling,
+    ) {
+        let Some(pool) = self.pool.as_ref().filter(|_| !kept.is_empty()) else { return };
+        let is_ended = kept.ends_with(b"\n");
+        let batch = filling.batch(pool);
+        batch.text.extend_from_slice(kept);
+        let (kind, added) = if is_ended {
+            (RunKind::Lines, kept.len())
+        } else {
+            batch.text.push(b'\n');
+            (RunKind::LinesUnended, kept.len() + 1)
+        };
+        batch.sections.end_run(&self.connection, &self.host, kind, added, records);
+        batch.receipts.extend(receipt);
+        if filling.rules.want_lines() {
+            filling.rules.lines(&pool.name, &self.host, kept);
+        }
+        self.kept(pool, added, records, filling);
+    }
+
+    /// Keeps records that lie apart, each with a newline at its end or behind it.
+    pub(super) fn keep_records(
+        &self,
+        bytes: &[u8],
+        spans: &[Span],
+        receipt: Option<Receipt>,
+        filling: &mut Filling,
+    ) {
+        let Some(pool) = self.pool.as_ref().filter(|_| !spans.is_empty()) else { return };
+        let kind = match self.machine {
+            Machine::Syslog(..) => RunKind::Syslog,
+            _ => RunKind::LengthPrefixed,
+        };
+        let batch = filling.batch(pool);
+        let before = batch.text.len();
+        for span in spans {
+            let record = span.of(bytes);
+            batch.text.extend_from_slice(record);
+            // Senders of syslog often count a newline of their own.
+            if !record.ends_with(b"\n") {
+                batch.text.push(b'\n');
+            }
+            batch.sections.record(record.len(), memchr::memchr(b'\n', record).is_none());
+        }
+        let added = batch.text.len() - before;
+        batch.sections.end_run(&self.connection, &self.host, kind, added, spans.len());
+        batch.receipts.extend(receipt);
+        if filling.rules.want_lines() {
+            for span in spans {
+                filling.rules.lines(&pool.name, &self.host, span.of(bytes));
+            }
+        }
+        self.kept(pool, added, spans.len(), filling);
+    }
+
+    fn kept(&self, pool: &Arc<Pool>, bytes: usize, records: usize, filling: &mut Filling) {
+        pool.counters.received.add(records as u64, bytes as u64);
+        filling.batch(pool).records += records;
+        filling.added(pool.number, bytes);
+    }
+
+    /// The connection has ended. What is left of lines is a line; what is left of a record with a
+    /// length is lost, which is told by `true`.
+    pub(super) fn finish(&mut self, filling: &mut Filling) -> bool {
+        let part = std::mem::take(&mut self.part);
+        if part.is_empty() {
+            return false;
+        }
+        match &self.machine {
+            Machine::Newline(_) => {
+                self.keep_lines(&part, 1, None, filling);
+                false
+            }
+            Machine::Syslog(syslog, _) => match syslog.finish(&part) {
+                Ok(last) => {
+                    self.keep_records(&part, last.as_slice(), None, filling);
+                    false
+                }
+                Err(_) => true,
+            },
+            _ => true,
+        }
+    }
+}
+
+/// Whether a reader finds the end of this body without its length: it is one line, which may have
+/// one empty line before it, as the start of a root transaction has.
+pub(crate) fn shows_its_length(body: &[u8]) -> bool {
+    let after = match body {
+        b"\r\n" => return false,
+        [b'\r', b'\n', rest @ ..] => rest,
+        _ => body,
+    };
+    memchr::memchr(b'\n', after).is_some_and(|end| end + 1 == after.len())
+}

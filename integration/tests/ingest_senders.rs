@@ -1,0 +1,206 @@
+//! Senders that others wrote, and what they send over HTTP and the forward protocol: delivered,
+//! acknowledged when it is written, and there.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+use std::thread;
+
+use cinch_integration::{Folder, Ingress, Started, cinch, closed_port, gzip, python};
+
+const CONFIG: &str = "
+[sink.files]
+kind = \"filer\"
+directory = \"logs\"
+[pool.default]
+linger_ms = 5
+[[listener]]
+name = \"http\"
+protocol = \"http\"
+address = \"127.0.0.1:0\"
+pool = \"otel\"
+[[listener]]
+name = \"forward\"
+protocol = \"forward\"
+address = \"127.0.0.1:0\"
+pool = \"fluent\"
+";
+
+fn logs(folder: &Folder, pool: &str) -> String {
+    let directory = folder.at("logs");
+    let ran = cinch(["logs", "--directory", &directory, "--pool", pool]).run().quiet();
+    String::from_utf8(ran.out).unwrap()
+}
+
+fn post(ingress: &Ingress, head: &str, body: &[u8]) -> String {
+    let mut stream = ingress.connect("http");
+    let length = body.len();
+    write!(stream, "POST {head}\r\nContent-Length: {length}\r\n\r\n").unwrap();
+    stream.write_all(body).unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        answer.push(byte[0]);
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn the_opentelemetry_sdk_of_python_delivers_with_its_own_exporter() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, CONFIG);
+    let endpoint = format!("http://{}/v1/logs", ingress.address("http"));
+    python("send_otlp.py").and(&[&endpoint]).run("");
+    // It was answered, so it is written.
+    assert_eq!(ingress.metric("written_records_total", "otel"), 1_000.0);
+    assert!(ingress.stop().0.success());
+    let text = logs(&folder, "otel");
+    for name in ["NoCompression", "Gzip"] {
+        let count = (0..500)
+            .filter(|number| text.contains(&format!("\"record {number} of {name}\"")))
+            .count();
+        assert_eq!(count, 500, "{text}");
+    }
+}
+
+#[test]
+fn lines_over_http_are_answered_when_they_are_written() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, CONFIG);
+    let answer = post(&ingress, "/lines HTTP/1.1", b"{\"a\":1}\n{\"a\":2}");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert_eq!(ingress.metric("written_records_total", "otel"), 2.0);
+    let packed = gzip(b"packed\n");
+    let answer = post(&ingress, "/lines HTTP/1.1\r\nContent-Encoding: gzip", &packed);
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    let wrong: [(&str, &[u8], &str); 4] = [
+        ("/nothing HTTP/1.1", b"", "HTTP/1.1 404"),
+        ("/v1/logs HTTP/1.1", b"\xFF\xFF", "HTTP/1.1 400"),
+        ("/lines HTTP/1.1\r\nContent-Encoding: gzip", b"no gzip", "HTTP/1.1 400"),
+        ("/lines HTTP/9", b"", "HTTP/1.1 400"),
+    ];
+    for (head, body, status) in wrong {
+        let answer = post(&ingress, head, body);
+        assert!(answer.starts_with(status), "{head}: {answer}");
+    }
+    assert!(ingress.stop().0.success());
+    assert_eq!(logs(&folder, "otel"), "{\"a\":1}\n{\"a\":2}\npacked\n");
+}
+
+#[test]
+fn the_bulk_forms_of_elasticsearch_and_loki_are_answered_as_their_clients_expect() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, CONFIG);
+    let bulk = b"{\"create\":{\"_index\":\"web\"}}\n{\"message\":\"one\"}\n\
+                 {\"delete\":{\"_id\":\"1\"}}\n{\"index\":{}}\n{\"message\":\"two\"}\n";
+    let answer = post(&ingress, "/logs/_bulk HTTP/1.1", bulk);
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert_eq!(ingress.metric("written_records_total", "otel"), 2.0);
+    let push = b"{\"streams\":[{\"stream\":{\"app\":\"web\"},\"values\":[\
+                 [\"1700000000000000000\",\"three\"]]}]}";
+    let head = "/loki/api/v1/push HTTP/1.1\r\nContent-Type: application/json";
+    let answer = post(&ingress, head, push);
+    assert!(answer.starts_with("HTTP/1.1 204 No Content\r\n"), "{answer}");
+    assert_eq!(ingress.metric("written_records_total", "otel"), 3.0);
+    assert!(ingress.stop().0.success());
+    let text = logs(&folder, "otel");
+    assert!(text.starts_with("{\"message\":\"one\"}\n{\"message\":\"two\"}\n"), "{text}");
+    assert!(text.lines().nth(2).is_some_and(|line| line.contains("\"three\"")), "{text}");
+}
+
+#[test]
+fn a_chunk_of_the_forward_protocol_is_acknowledged_when_it_is_written() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, CONFIG);
+    let mut stream = ingress.connect("forward");
+    // ["app", 1700000000, {"message": "one"}]
+    stream.write_all(b"\x93\xa3app\xce\x65\x53\xf1\x00\x81\xa7message\xa3one").unwrap();
+    // ["app", [[1700000001, {"message": "two"}]], {"chunk": "c1"}]
+    stream
+        .write_all(
+            b"\x93\xa3app\x91\x92\xce\x65\x53\xf1\x01\x81\xa7message\xa3two\x81\xa5chunk\xa2c1",
+        )
+        .unwrap();
+    let mut answer = [0; 8];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"\x81\xa3ack\xa2c1");
+    assert_eq!(ingress.metric("written_records_total", "fluent"), 2.0);
+    assert!(ingress.stop().0.success());
+    let text = logs(&folder, "fluent");
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert_eq!(lines[0]["tag"], "app");
+    assert_eq!(lines[0]["record"]["message"], "one");
+    assert_eq!(lines[1]["record"]["message"], "two");
+    assert_eq!(lines[1]["time"].as_f64(), Some(1_700_000_001.0));
+}
+
+#[test]
+fn the_python_logger_of_fluentd_delivers() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, CONFIG);
+    let port = ingress.address("forward").port().to_string();
+    python("send_fluent.py").and(&[&port]).run("");
+    ingress.wait_for("written_records_total", "fluent", 300.0);
+    assert!(ingress.stop().0.success());
+    let text = logs(&folder, "fluent");
+    let number = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(value["tag"], "app.test");
+        value["record"]["number"].as_u64().unwrap()
+    };
+    assert!(text.lines().map(number).eq(0..300), "{text}");
+}
+
+#[test]
+fn rsyslog_forwards_every_message() {
+    let folder = Folder::new();
+    let syslog = "
+[sink.files]
+kind = \"filer\"
+directory = \"logs\"
+[[listener]]
+name = \"syslog\"
+protocol = \"syslog\"
+address = \"127.0.0.1:0\"
+pool = \"system\"
+";
+    let ingress = Ingress::start(&folder, syslog);
+    let (to, port) = (ingress.address("syslog").port(), closed_port());
+    let config = folder.write(
+        "rsyslog.conf",
+        format!(
+            "module(load=\"imptcp\")\n\
+             global(workDirectory=\"{}\" net.enableDNS=\"off\")\n\
+             input(type=\"imptcp\" port=\"{port}\" address=\"127.0.0.1\")\n\
+             action(type=\"omfwd\" target=\"127.0.0.1\" port=\"{to}\" protocol=\"tcp\" \
+             TCP_Framing=\"octet-counted\" template=\"RSYSLOG_SyslogProtocol23Format\")\n",
+            folder.path().display()
+        ),
+    );
+    // Debian keeps it off the path of users.
+    let command = "PATH=$PATH:/usr/sbin; exec rsyslogd -n -f \"$0\" -i \"$1\"";
+    let pid = folder.at("pid");
+    let started = Command::new("sh").args(["-c", command, &config, &pid]).spawn().unwrap();
+    let mut rsyslog = Started(started);
+    let mut stream = loop {
+        if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
+            break stream;
+        }
+        let ended = rsyslog.0.try_wait().unwrap();
+        assert!(ended.is_none(), "rsyslogd ended; apt-get install --yes rsyslog");
+        thread::yield_now();
+    };
+    for number in 0..5_000 {
+        writeln!(stream, "<13>Nov 21 23:00:00 host app[1]: message number {number}").unwrap();
+    }
+    drop(stream);
+    ingress.wait_for("written_records_total", "\"system\"", 5_000.0);
+    assert!(ingress.stop().0.success());
+    let text = logs(&folder, "system");
+    for (number, line) in text.lines().enumerate() {
+        assert!(line.ends_with(&format!("message number {number}")), "{line}");
+    }
+}
