@@ -356,10 +356,17 @@ impl Sources {
         let text = fs::read_to_string(&full)
             .map_err(|error| wrong("profile", format!("{}: {error}", full.display())))?;
         let folder = full.parent().unwrap_or(Path::new("")).to_owned();
-        let mut profile = Profile::from_toml(&text, |dictionary| {
-            self.dictionary_at(folder.join(dictionary), dictionaries).map_err(ReadError::Dictionary)
-        })
-        .map_err(|error: ReadError| wrong("profile", format!("{}: {error}", full.display())))?;
+        let read_dictionary = |dictionary: &str| {
+            self.dictionary_at(folder.join(dictionary), dictionaries).map_err(ReadError::File)
+        };
+        // Reading one needs the compilers of three languages, which an application must not link.
+        let read_schema = |schema: &str| {
+            let message =
+                format!("a namespace takes no profile with a schema, and {schema} is one");
+            Err(ReadError::File(message))
+        };
+        let mut profile = Profile::from_toml(&text, read_dictionary, read_schema)
+            .map_err(|error: ReadError| wrong("profile", format!("{}: {error}", full.display())))?;
         thresholds(&mut profile, table);
         Ok((profile, None))
     }
@@ -431,7 +438,7 @@ enum ReadError {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     #[error("{0}")]
-    Dictionary(String),
+    File(String),
 }
 
 /// Puts a variable's value where its name says.
