@@ -5,10 +5,15 @@
 //! at the trait's methods and checked by one conformance suite, so that a tiered store, a backfill
 //! and a rollout behave the same over each of them.
 
+pub mod backfill;
 pub mod client;
 pub mod error;
 pub mod memory;
+pub mod problems;
+mod stamp;
 pub mod store;
+pub mod verify;
+pub mod walk;
 
 pub use client::{Client, ClientError, Got};
 pub use error::StoreError;
