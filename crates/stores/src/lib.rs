@@ -12,6 +12,7 @@ pub mod memory;
 pub mod problems;
 mod stamp;
 pub mod store;
+pub mod tiered;
 pub mod verify;
 pub mod walk;
 
