@@ -56,8 +56,36 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// A store that can't do something, said as an infinitive.
+    pub(crate) fn unsupported(store: &str, what: impl Into<String>) -> StoreError {
+        StoreError::Unsupported { store: store.to_owned(), what: what.into() }
+    }
+
+    /// Something stored that has another shape than was configured.
+    #[cfg(any(feature = "mongodb", feature = "redis", feature = "sql"))]
+    pub(crate) fn shape(store: &str, key: &[u8], message: impl Into<String>) -> StoreError {
+        let key = String::from_utf8_lossy(key).into_owned();
+        StoreError::Shape { store: store.to_owned(), key, message: message.into() }
+    }
+
     /// Whether the same call may succeed a moment later.
     pub fn is_transient(&self) -> bool {
         matches!(self, StoreError::Unreachable { .. })
     }
+}
+
+/// What a client's error says, with what caused it, in one line.
+#[cfg(any(feature = "kafka", feature = "mongodb", feature = "redis", feature = "sql"))]
+pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = error.source();
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -12,6 +12,9 @@ use cinch_rollout::Record;
 use crate::error::StoreError;
 use crate::store::{Condition, Expiry, Found, Page, PutOutcome, Shape, Slots, Store, Version};
 
+/// What cursors begin with, so that one of another store is told from one of ours.
+const CURSOR_MARK: &[u8] = b"memory-key:";
+
 /// One record with what the store knows of it.
 struct Entry {
     record: Record,
@@ -97,10 +100,12 @@ impl Store for MemoryStore {
         expiry: Expiry,
     ) -> Result<PutOutcome, StoreError> {
         if self.slots == Slots::One && record.packed.is_some() {
-            return Err(StoreError::Unsupported {
-                store: self.name().to_owned(),
-                what: "keep a packed copy beside the raw one".to_owned(),
-            });
+            let what = "keep a packed copy beside the raw one";
+            return Err(StoreError::unsupported(self.name(), what));
+        }
+        if self.slots == Slots::One && record.raw.is_none() {
+            let what = "keep a record without a value in its one slot";
+            return Err(StoreError::unsupported(self.name(), what));
         }
         Ok(self.with(|entries, now_ms| {
             if !entries.allows(key, condition) {
@@ -131,6 +136,9 @@ impl Store for MemoryStore {
     }
 
     async fn scan(&self, from: Option<&[u8]>, limit: usize) -> Result<Page, StoreError> {
+        let foreign = || StoreError::Address("memory: this cursor is of another store".to_owned());
+        let from = from.map(|cursor| cursor.strip_prefix(CURSOR_MARK).ok_or_else(foreign));
+        let from = from.transpose()?;
         Ok(self.with(|entries, _| {
             let start = from.map_or(Bound::Unbounded, Bound::Excluded);
             let keys: Vec<Vec<u8>> = entries
@@ -139,7 +147,8 @@ impl Store for MemoryStore {
                 .take(limit.max(1))
                 .map(|(key, _)| key.clone())
                 .collect();
-            let next = (keys.len() == limit.max(1)).then(|| keys[keys.len() - 1].clone());
+            let last = keys.last().filter(|_| keys.len() == limit.max(1));
+            let next = last.map(|key| [CURSOR_MARK, key].concat());
             Page { keys, next }
         }))
     }

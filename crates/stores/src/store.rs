@@ -109,7 +109,9 @@ pub trait Store: Send + Sync {
     /// a `raw` of `None` writes null into the raw one. Fields of a document that are not ours stay.
     ///
     /// # Errors
-    /// [`StoreError`]; after [`StoreError::Unreachable`] it may have been written or not.
+    /// [`StoreError::Unsupported`], and nothing is written, for what the store's [`Shape`] has no
+    /// place for: a packed copy or no value at all in one slot, a stamp, a time to live. After
+    /// [`StoreError::Unreachable`] it may have been written or not.
     async fn put(
         &self,
         key: &[u8],

@@ -1,5 +1,6 @@
 //! Rules about which crate may depend on which: the layout of DESIGN, as a table. Dev-dependencies
-//! obey it too, except that any crate's tests may use the testkit.
+//! obey it too, except that any crate's tests may use the testkit, and the servers that the
+//! black-box tests start.
 
 use super::Finding;
 use super::packages::{Package, last_part};
@@ -30,7 +31,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-const TESTKIT: &str = "testkit";
+/// Crates that any other may use in its tests, and only there.
+const FOR_TESTS: [&str; 2] = ["testkit", "integration"];
 
 /// Crates that link no runtime and none of the libraries that open sockets.
 const WITHOUT_RUNTIME: &[&str] = &["core", "wire", "generate"];
@@ -47,18 +49,18 @@ pub(super) fn dependencies(tree: &Tree, findings: &mut Vec<Finding>) {
         };
         for dependency in &package.dependencies {
             let Some(target) = dependency.folder.as_deref().map(last_part) else { continue };
-            let is_allowed = match target {
-                TESTKIT => dependency.is_for_tests,
-                target => allowed.contains(&target),
+            let is_allowed = match FOR_TESTS.contains(&target) {
+                true => dependency.is_for_tests,
+                false => allowed.contains(&target),
             };
             // A package that names itself does so to switch features on for its own tests.
             if is_allowed || target == name {
                 continue;
             }
             let line = line_of(tree, package, &dependency.name);
-            let message = match target {
-                TESTKIT => "testkit is for [dev-dependencies] only".to_owned(),
-                target => format!("{name} may not depend on {target}"),
+            let message = match FOR_TESTS.contains(&target) {
+                true => format!("{target} is for [dev-dependencies] only"),
+                false => format!("{name} may not depend on {target}"),
             };
             findings.push(Finding { path: manifest(package), line, message });
         }
