@@ -8,10 +8,10 @@
 mod connect;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use cinch_core::envelope::Header;
-use rskafka::chrono::Utc;
+use rskafka::chrono::DateTime;
 use rskafka::client::error::Error;
 use rskafka::client::partition::{Compression, OffsetAt, PartitionClient, UnknownTopicHandling};
 
@@ -130,11 +130,13 @@ impl KafkaTopic {
         if value.is_some_and(|value| Header::read(value).is_ok()) {
             headers.insert(ENVELOPE_HEADER.to_owned(), ENVELOPE_VERSION.to_vec());
         }
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now_ms = since_1970.map_or(0, |since| since.as_millis() as i64);
         let record = rskafka::record::Record {
             key: key.map(<[u8]>::to_vec),
             value: value.map(<[u8]>::to_vec),
             headers,
-            timestamp: Utc::now(),
+            timestamp: DateTime::from_timestamp_millis(now_ms).unwrap_or_default(),
         };
         // Envelopes are compressed already, and a broker's recompression would be wasted on them.
         let produced = self.partition(partition)?.produce(vec![record], Compression::NoCompression);

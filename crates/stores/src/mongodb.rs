@@ -20,7 +20,7 @@ use crate::address::Address;
 use crate::error::StoreError;
 use crate::store::{Condition, Expiry, Found, Page, PutOutcome, Shape, Slots, Store};
 use document::{key_bytes, key_value, state_filter};
-use failure::{explain, is_duplicate};
+use failure::{explain, is_duplicate, is_missing};
 pub use names::{KeyForm, MongoNames, RawForm};
 
 /// What the server's administrator sees us as.
@@ -102,7 +102,10 @@ impl MongoStore {
             Ok(found) => found.try_collect::<Vec<_>>().await,
             Err(error) => Err(error),
         };
-        let indexes = indexes.map_err(|error| self.fail(b"", &error))?;
+        let indexes = match indexes {
+            Err(error) if is_missing(&error) => Vec::new(),
+            indexes => indexes.map_err(|error| self.fail(b"", &error))?,
+        };
         let is_unique = indexes.iter().any(|index| {
             let options = index.options.as_ref();
             index.keys.keys().eq([key])

@@ -68,3 +68,13 @@ pub(super) fn is_duplicate(error: &Error) -> bool {
         _ => false,
     }
 }
+
+/// Whether there is no such collection yet.
+pub(super) fn is_missing(error: &Error) -> bool {
+    /// The server's code of that.
+    const NAMESPACE_NOT_FOUND: i32 = 26;
+    match error.kind.as_ref() {
+        ErrorKind::Command(command) => command.code == NAMESPACE_NOT_FOUND,
+        _ => false,
+    }
+}
