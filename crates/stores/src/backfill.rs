@@ -29,7 +29,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-pub use estimate::{Estimate, EstimateOptions, Interval, estimate};
+pub use estimate::{Estimate, EstimateOptions, Interval, SAMPLE_DEFAULT, estimate};
 pub use report::{BackfillReport, Counts};
 
 use checkpoint::Checkpoint;
@@ -116,8 +116,8 @@ pub async fn backfill(
     let told = Arc::clone(&work);
     let saved = Arc::clone(&work);
     let mut after_record = move || {
-        let counts = told.counts().clone();
-        progress(&Progress { counts: &counts, rate: told.paced.pace.rate() });
+        let rate = told.paced.pace.rate();
+        progress(&Progress { counts: &told.counts(), rate });
     };
     let mut after_page = |next: Option<&[u8]>| checkpoint.save(next, &saved.counts());
     let steps = Steps { after_page: &mut after_page, after_record: &mut after_record };
@@ -125,6 +125,11 @@ pub async fn backfill(
         walk::walk(&work.paced, &work, options.walk.concurrency, from, stop, steps).await?;
     let counts = work.counts().clone();
     Ok(BackfillReport { is_complete, resumed, counts })
+}
+
+/// A name for the checkpoint of a job, which another job has not.
+pub fn checkpoint_name(store: &dyn Store, live: &Live, options: &BackfillOptions) -> String {
+    format!("cinch-backfill-{}.json", job::of(store, live, options).hash)
 }
 
 /// Refuses to bring records to what nobody configured, because the policy is held back.

@@ -1,9 +1,9 @@
-//! What an application calls in place of its store's client: the same get and put, with the policy in
-//! between.
+//! What an application calls in place of its store's client: the same get and put, with the policy
+//! in between.
 //!
 //! A key that belongs to no namespace passes through untouched in both directions. A value that
-//! can't be read is never handed out: the caller gets an error, or a miss where the value is damaged
-//! and the namespace is a cache, in which case exactly that value is removed.
+//! can't be read is never handed out: the caller gets an error, or a miss where the value is
+//! damaged and the namespace is a cache, in which case exactly that value is removed.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -80,7 +80,8 @@ impl Client {
     }
 
     /// Stores a payload under a key, in the copies that the policy says. A store that has no place
-    /// for a stamp gets it inside the envelope, where the policy writes packed, and else not at all.
+    /// for a stamp gets it inside the envelope, where the policy writes packed, and else not at
+    /// all.
     ///
     /// # Errors
     /// [`ClientError`]; after [`StoreError::Unreachable`] it may have been written or not.

@@ -8,8 +8,8 @@
 //! once is fetched once.
 //!
 //! Writes go to the persistent copy first. A cache that can't be written then is counted and is no
-//! error: it holds an older stamp, which every reader that says what it needs recognises. The window
-//! that remains is of readers that ask for nothing (`Stamp(0)`): they may get an older payload from
+//! error: it holds an older stamp, which every reader that says what it needs recognises. The
+//! window that remains is of readers that ask for nothing (`Stamp(0)`): they may get an older payload from
 //! the cache until it expires there, is written again, or somebody asks for the newer stamp. It
 //! opens when a cache write fails after the persistent one, or when a reader that was slow between
 //! its persistent read and its cache write finds the newer entry evicted in between.
@@ -64,8 +64,8 @@ pub struct Tiered {
 /// How the tiers work together.
 #[derive(Debug, Clone, Copy)]
 pub struct TieredOptions {
-    /// How long a cached payload lives, in milliseconds; `None` keeps what the cache does by itself.
-    /// It bounds the window that the module's text describes.
+    /// How long a cached payload lives, in milliseconds; `None` keeps what the cache does by
+    /// itself. It bounds the window that the module's text describes.
     pub cache_ms: Option<u64>,
     /// How many keys are fetched at once; more callers get [`TieredError::Busy`].
     pub flights_max: usize,

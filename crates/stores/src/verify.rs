@@ -74,9 +74,11 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Whether everything was looked at and can be read.
+    /// Whether everything was looked at and every copy can be read and is right.
     pub fn is_clean(&self) -> bool {
-        self.is_complete && self.namespaces.values().all(|facts| facts.unreadable == 0)
+        let is_clean =
+            |facts: &Facts| facts.unreadable + facts.mismatches + facts.broken_copies == 0;
+        self.is_complete && self.namespaces.values().all(is_clean)
     }
 
     /// Whether the durable state may forget that records of this namespace may lack their raw copy.
@@ -148,21 +150,20 @@ impl Verification {
         self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(
-        &self,
-        key: &[u8],
-        namespace: &str,
-        change: impl FnOnce(&mut Facts, &dyn Fn(&mut Facts, &str, String)),
-    ) {
-        let hides_keys = self.options.hides_keys;
+    /// The facts of a namespace, in which one more record was read.
+    fn note(&self, namespace: &str, change: impl FnOnce(&mut Facts)) {
         let mut report = self.report();
         let facts = report.namespaces.entry(namespace.to_owned()).or_default();
         facts.records += 1;
-        let problem = |facts: &mut Facts, kind: &str, message: String| {
-            problems::note(&mut facts.problems, kind, key, message, hides_keys);
-        };
-        change(facts, &problem);
+        change(facts);
     }
+}
+
+/// A record, as problems name it.
+#[derive(Clone, Copy)]
+struct Named<'k> {
+    key: &'k [u8],
+    hides_keys: bool,
 }
 
 #[async_trait]
@@ -182,20 +183,19 @@ impl Visit for Verification {
         let only = self.options.namespace.as_deref();
         let Some(ready) = walk::ready_of(&snapshot, key, only) else { return Ok(()) };
         let namespace = ready.namespace();
+        let named = Named { key, hides_keys: self.options.hides_keys };
         match found {
             Ok(None) => self.report().gone += 1,
             Ok(Some(found)) => {
                 let plan = compared(ready.plan_for(key));
                 let read = ready.gate.read(&plan, &found.record);
                 let is_two = matches!(plan, Plan::Two(_));
-                self.note(key, &namespace.name, |facts, problem| {
-                    facts.add(&found.record, is_two, read, problem);
-                });
+                self.note(&namespace.name, |facts| facts.add(named, &found.record, is_two, read));
             }
             Err(error @ (StoreError::Shape { .. } | StoreError::TooLarge { .. })) => {
-                self.note(key, &namespace.name, |facts, problem| {
+                self.note(&namespace.name, |facts| {
                     facts.unreadable += 1;
-                    problem(facts, "refused", error.to_string());
+                    facts.add_problem(named, "refused", error.to_string());
                 });
             }
             Err(error) => return Err(error.into()),
@@ -220,10 +220,10 @@ fn compared(policy: &Plan) -> Plan {
 impl Facts {
     fn add(
         &mut self,
+        named: Named<'_>,
         record: &Record,
         is_two: bool,
         read: Result<Read, ReadError>,
-        problem: &dyn Fn(&mut Facts, &str, String),
     ) {
         let envelope = match (&record.packed, &record.raw) {
             (Some(packed), _) if is_two => Some(&packed.bytes),
@@ -251,17 +251,17 @@ impl Facts {
         match read {
             Err(ReadError { error, .. }) => {
                 self.unreadable += 1;
-                problem(self, error.kind(), error.to_string());
+                self.add_problem(named, error.kind(), error.to_string());
             }
             Ok(read) => {
                 self.null += u64::from(read.payload.is_none());
                 self.plain += u64::from(read.payload.is_some() && !is_packed && !is_foreign);
-                read.findings.iter().for_each(|finding| self.add_finding(finding, problem));
+                read.findings.iter().for_each(|finding| self.add_finding(named, finding));
             }
         }
     }
 
-    fn add_finding(&mut self, finding: &Finding, problem: &dyn Fn(&mut Facts, &str, String)) {
+    fn add_finding(&mut self, named: Named<'_>, finding: &Finding) {
         let message = match finding {
             Finding::Stale => {
                 self.stale += 1;
@@ -288,6 +288,10 @@ impl Facts {
                 format!("beside its raw copy: {error}")
             }
         };
-        problem(self, finding.name(), message);
+        self.add_problem(named, finding.name(), message);
+    }
+
+    fn add_problem(&mut self, named: Named<'_>, kind: &str, message: String) {
+        problems::note(&mut self.problems, kind, named.key, message, named.hides_keys);
     }
 }

@@ -1,8 +1,8 @@
 //! Walking through every key of a store: what a backfill and a verification have in common.
 //!
 //! Keys come page by page from a cursor that outlives this process. A page is left behind only
-//! when each of its records is done, so whoever goes on from a saved cursor misses none, and does at
-//! most one page twice. The pace follows the server; calls that fail for a moment are repeated.
+//! when each of its records is done, so whoever goes on from a saved cursor misses none, and does
+//! at most one page twice. The pace follows the server; calls that fail for a moment are repeated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -113,8 +113,8 @@ fn failure_of(written: &Written) -> Option<String> {
     }
 }
 
-/// Whether nothing is wrong with the copies. Where encodings may keep the value alone, a packed copy
-/// reads as another text than the raw one beside it.
+/// Whether nothing is wrong with the copies. Where encodings may keep the value alone, a packed
+/// copy reads as another text than the raw one beside it.
 fn is_sound(read: &Read, takes_value: bool) -> bool {
     read.findings.iter().all(|finding| takes_value && *finding == Finding::Mismatch)
 }

@@ -13,6 +13,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::StoreError;
+use crate::faults::{Fault, FaultyStore};
 use crate::memory::MemoryStore;
 use crate::store::{Page, Shape, Slots};
 
@@ -416,6 +417,30 @@ async fn it_goes_on_from_its_checkpoint_and_no_other_job_does() {
     assert!(report.counts.already < 300, "it did not begin again: {:?}", report.counts);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     assert_eq!(run(&store, &live_dual, &to(Target::Policy)).await.already, 2_000);
+}
+
+/// Every call is lost once, on the way there and on the way back.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_lost_changes_neither_the_records_nor_the_counts() {
+    let live = live(LEAN);
+    let mut runs = 0;
+    let mut calls = 1;
+    while runs < calls {
+        for fault in [Fault::Before, Fault::After] {
+            let inner = filled(Slots::Two, 12).await;
+            let faulty = Arc::new(FaultyStore::new(Arc::clone(&inner)));
+            faulty.plan(runs, fault);
+            let store = Arc::clone(&faulty) as Arc<dyn Store>;
+            let counts = run(&store, &live, &to(Target::Policy)).await;
+            assert_eq!((counts.rewritten, counts.conflicts), (12, 0), "{runs} {fault:?}");
+            assert!(counts.bytes_after < counts.bytes_before / 2);
+            calls = faulty.calls();
+            faulty.heal();
+            assert_eq!(run(&store, &live, &to(Target::Policy)).await.already, 12);
+        }
+        runs += 1;
+    }
+    assert!(runs > 24, "each record is read and written: {runs}");
 }
 
 #[tokio::test(start_paused = true)]

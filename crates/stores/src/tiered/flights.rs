@@ -1,8 +1,8 @@
 //! One fetch for all who ask for a key at once, with a bound on keys and on callers.
 //!
 //! A fetch runs on a task of its own and its outcome goes to everybody who waits, whatever it is:
-//! a payload, an error, a panic or the end of the time it had. A failure stays for a moment, so that
-//! those who come right after it do not all try again.
+//! a payload, an error, a panic or the end of the time it had. A failure stays for a moment, so
+//! that those who come right after it do not all try again.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

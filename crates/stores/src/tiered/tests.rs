@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 
 use super::*;
 use crate::error::StoreError;
+use crate::faults::{Fault, FaultyStore};
 use crate::memory::MemoryStore;
 use crate::store::{Found, Page, Shape, Store};
 
@@ -199,6 +200,31 @@ async fn a_cache_that_is_down_costs_a_read_of_the_persistent_copy() {
         assert_is(tiered.get(KEY, Stamp(2), never).await.unwrap(), 2, Origin::Persistent);
         assert_is(tiered.get(KEY, Stamp(0), never).await.unwrap(), 2, Origin::Cache);
     }
+}
+
+/// Every call of the cache is lost once, on the way there and on the way back.
+#[tokio::test]
+async fn no_lost_call_of_a_cache_fails_a_caller_or_brings_back_what_is_old() {
+    let (mut lost, mut calls) = (0, 1);
+    while lost < calls {
+        for fault in [Fault::Before, Fault::After] {
+            let cache = Tier::new(Slots::One, false) as Arc<dyn Store>;
+            let faulty = Arc::new(FaultyStore::new(cache));
+            faulty.plan(lost, fault);
+            let persistent = Tier::new(Slots::Two, true);
+            let front = Client::new(Arc::clone(&faulty) as Arc<dyn Store>, live(PACKED));
+            let back = Client::new(persistent as Arc<dyn Store>, live(LEAN));
+            let tiered = Tiered::new(front, back, TieredOptions::default()).unwrap();
+            for version in 1..4 {
+                tiered.put(KEY, &cart(version), Stamp(version)).await.unwrap();
+                let got = tiered.get(KEY, Stamp(version), never).await.unwrap().unwrap();
+                assert_eq!((&*got.payload, got.stamp), (&cart(version), Some(Stamp(version))));
+            }
+            calls = faulty.calls();
+        }
+        lost += 1;
+    }
+    assert!(lost >= 9, "{lost}");
 }
 
 #[tokio::test]

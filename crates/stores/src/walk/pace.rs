@@ -1,9 +1,9 @@
 //! How fast a walk goes: as fast as the server answers as quickly as it did when it was left alone.
 //!
 //! The median latency of our own calls is compared with a baseline that was measured at a low rate.
-//! While it stays near the baseline the rate grows, first by doubling and then by addition; where it
-//! does not, the rate is halved. The baseline is measured anew every few minutes, so that a server
-//! whose day got busier is not taken for one that we hurt.
+//! While it stays near the baseline the rate grows, first by doubling and then by addition; where
+//! it does not, the rate is halved. The baseline is measured anew every few minutes, so that a
+//! server whose day got busier is not taken for one that we hurt.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
