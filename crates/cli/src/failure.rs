@@ -20,7 +20,10 @@ use cinch_evaluate::corpus::{CorpusError, FieldPathError};
 use cinch_evaluate::link::LinkError;
 use cinch_evaluate::training::TrainingError;
 use cinch_learn::deny::PatternError;
+use cinch_rollout::settings::ConfigurationError;
 use cinch_sample::SampleError;
+use cinch_stores::StoreError;
+use cinch_stores::walk::WalkError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -128,6 +131,15 @@ pub enum Failure {
     /// A pattern of what is not learned was written wrongly.
     #[error("--deny: {0}")]
     Deny(#[from] PatternError),
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
+    /// A store can't be opened or does not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A walk through a store ended before its end.
+    #[error(transparent)]
+    Walk(#[from] WalkError),
     /// A path to a member was written wrongly.
     #[error(transparent)]
     Field(#[from] FieldPathError),
@@ -162,6 +174,8 @@ impl Failure {
             | Failure::Behind(_)
             | Failure::Field(_)
             | Failure::Deny(_)
+            | Failure::Store(StoreError::Address(_))
+            | Failure::Walk(WalkError::NoNamespace { .. })
             | Failure::Training(TrainingError::NoDictionary { .. })
             | Failure::Sample(SampleError::BadAddress { .. }) => 2,
             Failure::Interrupted | Failure::Training(TrainingError::Interrupted) => 130,

@@ -5,6 +5,7 @@
 //! interrupted and there is no result.
 
 mod arguments;
+mod backfill;
 mod estimate;
 mod evaluate;
 mod failure;
@@ -22,6 +23,8 @@ mod sample;
 mod sources;
 mod train;
 mod unpack;
+mod verify;
+mod walk;
 
 use std::env;
 use std::process::ExitCode;
@@ -51,6 +54,8 @@ fn main() -> ExitCode {
         Command::Pack(arguments) => pack::run(&arguments),
         Command::Unpack(arguments) => unpack::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Backfill(arguments) => backfill::run(&arguments, variables()),
+        Command::Verify(arguments) => verify::run(&arguments, variables()),
         Command::MeasureWorker => evaluate::serve(),
         Command::Generate(arguments) => generate::run(&arguments),
     };
@@ -64,4 +69,12 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// The environment as text, of which the configuration looks at `CINCH_*`; what is no text is none
+/// of these.
+fn variables() -> Vec<(String, String)> {
+    env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }

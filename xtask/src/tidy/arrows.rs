@@ -21,7 +21,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("ingest", &["rollout", "wire", "core"]),
     (
         "cli",
-        &["core", "evaluate", "generate", "learn", "sample", "proxy", "http", "ingest", "stores"],
+        &[
+            "core", "evaluate", "generate", "learn", "sample", "proxy", "http", "ingest", "stores",
+            "rollout",
+        ],
     ),
     ("testkit", &["core", "generate", "wire", "rollout", "stores"]),
     ("python", &["core", "evaluate", "learn"]),
