@@ -15,6 +15,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::rollout::arguments::RolloutArguments;
 
+mod stores;
+
+pub use stores::{BackfillArguments, TargetChoice, VerifyArguments, WalkArguments};
+
 const ABOUT: &str = "Measure which encoding and codec fit your payloads, and pack them so.";
 
 const AFTER_HELP: &str = "\
@@ -87,6 +91,24 @@ Example:
   curl -s http://cart-1:9100/samples > cart-1.json
   cinch report cart-1.json cart-2.json -o production.html")]
     Report(ReportArguments),
+    /// Bring what a store holds to what the policy would write, or back to plain, under live
+    /// traffic.
+    #[command(after_help = "\
+Example:
+  cinch backfill 'postgres://app@db/shop?table=carts&raw=cart&compressed=packed' --dry-run
+
+Each record is replaced only if it is still what was read, keeps its time to live, and is left as it
+is where anything about it is wrong. Interrupted, also by force, the same command goes on where it
+was. The exit status is 3 where something was left with a problem.")]
+    Backfill(Box<BackfillArguments>),
+    /// Read everything that a store holds, and tell what can't be read.
+    #[command(after_help = "\
+Example:
+  cinch verify redis://cache.example:6379/0 --config cinch.toml --namespace carts
+
+It only reads. The exit status is 3 where something can't be read, or a packed copy is not what its
+raw copy says.")]
+    Verify(Box<VerifyArguments>),
     /// Pack payloads into envelopes.
     #[command(after_help = "\
 Examples:

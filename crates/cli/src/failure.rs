@@ -29,6 +29,7 @@ use cinch_stores::StoreError;
 use cinch_stores::control::controller::ControllerError;
 use cinch_stores::control::limits::LimitError;
 use cinch_stores::control::{ControlError, StartError};
+use cinch_stores::walk::WalkError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -156,6 +157,9 @@ pub enum Failure {
     /// Logs could not be read back.
     #[error(transparent)]
     Logs(LogsError),
+    /// A walk through a store ended before its end.
+    #[error(transparent)]
+    Walk(#[from] WalkError),
     /// A path to a member was written wrongly.
     #[error(transparent)]
     Field(#[from] FieldPathError),
@@ -213,6 +217,8 @@ impl Failure {
             | Failure::Deny(_)
             | Failure::Limit(_)
             | Failure::Ingest(ConfigError::Line { .. } | ConfigError::Whole { .. })
+            | Failure::Store(StoreError::Address(_))
+            | Failure::Walk(WalkError::NoNamespace { .. })
             | Failure::Training(TrainingError::NoDictionary { .. })
             | Failure::Sample(SampleError::BadAddress { .. }) => 2,
             Failure::Interrupted | Failure::Training(TrainingError::Interrupted) => 130,

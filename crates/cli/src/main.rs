@@ -6,6 +6,7 @@
 //! interrupted and there is no result.
 
 mod arguments;
+mod backfill;
 mod config;
 mod estimate;
 mod evaluate;
@@ -29,6 +30,8 @@ mod schema;
 mod sources;
 mod train;
 mod unpack;
+mod verify;
+mod walk;
 
 use std::env;
 use std::ffi::OsString;
@@ -72,6 +75,8 @@ fn main() -> ExitCode {
         Command::Unpack(arguments) => unpack::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Rollout(arguments) => rollout::run(&arguments, variables()),
+        Command::Backfill(arguments) => backfill::run(&arguments, variables()),
+        Command::Verify(arguments) => verify::run(&arguments, variables()),
         Command::MeasureWorker => evaluate::serve(),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),

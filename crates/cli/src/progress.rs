@@ -38,6 +38,23 @@ impl Bar {
         self.bar.tick();
     }
 
+    /// Shows how many records were looked at and how many of them were rewritten.
+    pub fn rewriting(&self, records: u64, rewritten: u64, rate: f64) {
+        self.walking(records, rewritten, "rewritten", rate);
+    }
+
+    /// Shows how many records were looked at and how many of them can't be read.
+    pub fn verifying(&self, records: u64, unreadable: u64, rate: f64) {
+        self.walking(records, unreadable, "unreadable", rate);
+    }
+
+    fn walking(&self, records: u64, some: u64, what: &str, rate: f64) {
+        self.bar.set_style(style("{spinner} {msg}  {elapsed}"));
+        let rate = rate.round();
+        self.bar.set_message(format!("{records} records, {some} {what}, at most {rate} a second"));
+        self.bar.tick();
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

@@ -13,6 +13,7 @@ use cinch_rollout::live::Live;
 use cinch_rollout::{Record, Stamp};
 
 use crate::error::StoreError;
+use crate::stamp::{fitted, stamp_of};
 use crate::store::{Condition, Expiry, PutOutcome, Slots, Store, Version};
 
 /// A store with the policy in front.
@@ -34,7 +35,7 @@ pub struct Got {
 }
 
 /// Why a call did not succeed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum ClientError {
     /// The store did not do it.
     #[error(transparent)]
@@ -78,7 +79,9 @@ impl Client {
         &self.live
     }
 
-    /// Stores a payload under a key, in the copies that the policy says.
+    /// Stores a payload under a key, in the copies that the policy says. A store that has no place
+    /// for a stamp gets it inside the envelope, where the policy writes packed, and else not at
+    /// all.
     ///
     /// # Errors
     /// [`ClientError`]; after [`StoreError::Unreachable`] it may have been written or not.
@@ -115,7 +118,8 @@ impl Client {
             }
         };
         match result {
-            Ok(read) => {
+            Ok(mut read) => {
+                read.stamp = stamp_of(&found.record, &self.store.shape());
                 Ok(Some(Got { read, version: found.version, expires_in_ms: found.expires_in_ms }))
             }
             Err(error) if error.may_be_removed => {
@@ -151,7 +155,8 @@ impl Client {
     ) -> Result<Record, ClientError> {
         let snapshot = self.live.snapshot();
         let Some(ready) = snapshot.namespace_of(key) else {
-            return Ok(Record { raw: Some(payload.to_vec()), packed: None, stamp });
+            let record = Record { raw: Some(payload.to_vec()), packed: None, stamp };
+            return Ok(fitted(record, &self.store.shape(), None));
         };
         let namespace = ready.namespace();
         let shape = self.store.shape();
@@ -161,9 +166,10 @@ impl Client {
                 store: self.store.name().to_owned(),
             });
         }
-        let written = ready.gate.write(ready.plan_for(key), payload, stamp, now_ms())?;
+        let plan = ready.plan_for(key);
+        let written = ready.gate.write(plan, payload, stamp, now_ms())?;
         ready.metrics.wrote(&written);
-        Ok(written.record)
+        Ok(fitted(written.record, &shape, Some(plan)))
     }
 }
 

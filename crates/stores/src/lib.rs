@@ -7,6 +7,7 @@
 //! address; each is a cargo feature. A [`Client`] is a store with the policy in front.
 
 pub mod address;
+pub mod backfill;
 pub mod client;
 #[cfg(feature = "testing")]
 pub mod conformance;
@@ -22,13 +23,18 @@ mod metadata;
 #[cfg(feature = "mongodb")]
 pub mod mongodb;
 pub mod preflight;
+pub mod problems;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(feature = "sql")]
 pub mod sql;
+mod stamp;
 pub mod store;
+pub mod tiered;
+pub mod verify;
 #[cfg(any(feature = "mongodb", feature = "sql"))]
 mod version;
+pub mod walk;
 
 #[cfg(feature = "kafka")]
 pub use crate::kafka::KafkaTopic;

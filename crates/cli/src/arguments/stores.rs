@@ -1,0 +1,88 @@
+//! The arguments of the commands that walk through a live store.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cinch_stores::backfill::{SAMPLE_DEFAULT, SKIP_EXPIRING_BELOW_MS_DEFAULT};
+use cinch_stores::walk::{CONCURRENCY_DEFAULT, CONCURRENCY_MAX};
+use clap::{Args, ValueEnum};
+
+use super::ProgressChoice;
+
+/// What a walk through a store has in common, whatever it does.
+#[derive(Debug, Clone, Args)]
+pub struct WalkArguments {
+    /// redis://, mongodb://, postgres://, mysql:// or sqlite:, with the names of its fields.
+    #[arg(value_name = "STORE")]
+    pub address: String,
+    /// The configuration with the namespaces.
+    #[arg(short, long, value_name = "FILE", default_value = "cinch.toml")]
+    pub config: PathBuf,
+    /// This namespace only.
+    #[arg(short, long, value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// At most this many records a second [default: as many as the server answers without
+    /// becoming slower].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_rate: Option<u32>,
+    /// How many records are in work at once.
+    #[arg(long, value_name = "N", default_value_t = CONCURRENCY_DEFAULT as u32,
+          value_parser = clap::value_parser!(u32).range(1..=CONCURRENCY_MAX as i64))]
+    pub concurrency: u32,
+    /// Show hashes in place of keys.
+    #[arg(long)]
+    pub no_keys: bool,
+    /// Print what was found as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Show progress.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub progress: ProgressChoice,
+}
+
+/// What records are brought to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetChoice {
+    /// What the policy would write today.
+    Policy,
+    /// Plain payloads.
+    Plain,
+}
+
+/// `cinch backfill`
+#[derive(Debug, Args)]
+pub struct BackfillArguments {
+    /// The walk.
+    #[command(flatten)]
+    pub walk: WalkArguments,
+    /// What records are brought to.
+    #[arg(long, value_name = "WHAT", default_value = "policy")]
+    pub to: TargetChoice,
+    /// Write nothing; tell what would be saved, from a sample.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How many records a dry run reads.
+    #[arg(long, value_name = "N", default_value_t = SAMPLE_DEFAULT, requires = "dry_run")]
+    pub sample: usize,
+    /// Decides which records a dry run reads.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "dry_run")]
+    pub seed: u64,
+    /// Leave records that have less time to live than this.
+    #[arg(long, value_name = "TIME",
+          default_value_t = Duration::from_millis(SKIP_EXPIRING_BELOW_MS_DEFAULT).into())]
+    pub skip_expiring_below: humantime::Duration,
+    /// Rewrite records too whose packed bytes alone differ, as those of another level do.
+    #[arg(long)]
+    pub repack: bool,
+    /// Where the job goes on after an interruption [default: a name of its own in this folder].
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    pub checkpoint: Option<PathBuf>,
+}
+
+/// `cinch verify`
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// The walk.
+    #[command(flatten)]
+    pub walk: WalkArguments,
+}
