@@ -79,7 +79,7 @@ async fn collections(store: &MongoStore) -> Result<Vec<Found>, mongodb::error::E
             let why = format!("it checks {raw}: {}", short(&validator.to_string()));
             let kind = "validator".to_owned();
             found.push(Found { kind, name, effect: Effect::Breaks, why });
-        } else if options.get_str("viewOn") == Ok(own)
+        } else if options.get_str("viewOn").is_ok_and(|on| on == own)
             && let Some(pipeline) = get("pipeline")
         {
             let why = format!("it reads {raw}: {}", short(&pipeline.to_string()));
