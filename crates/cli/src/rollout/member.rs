@@ -30,8 +30,10 @@ pub async fn run(arguments: &MemberArguments, variables: Variables) -> Result<Do
     let live = Arc::new(Live::new(configuration));
     let health = Arc::new(Mutex::new(Health::default()));
     let told = Arc::clone(&health);
-    let options =
-        AnnouncerOptions { health: Arc::new(move |_| *lock(&told)), ..AnnouncerOptions::default() };
+    let options = AnnouncerOptions {
+        health: Some(Arc::new(move |_| *lock(&told))),
+        ..AnnouncerOptions::default()
+    };
     let announcer = Announcer::start(control, Arc::clone(&live), options).await?;
     let member = Member { client: Client::new(store, live), health, announcer };
     answer(&json!({ "ready": true }))?;

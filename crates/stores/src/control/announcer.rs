@@ -36,15 +36,16 @@ pub type WallClock = Arc<dyn Fn() -> u64 + Send + Sync>;
 /// What an announcer needs to know beside the configuration.
 #[derive(Clone)]
 pub struct AnnouncerOptions {
-    /// What the application counted in a namespace.
-    pub health: HealthSource,
+    /// What the application counted in a namespace, where it counts itself; `None` tells what the
+    /// metrics of `live` counted.
+    pub health: Option<HealthSource>,
     /// The time that announcements carry.
     pub clock: WallClock,
 }
 
 impl Default for AnnouncerOptions {
     fn default() -> AnnouncerOptions {
-        AnnouncerOptions { health: Arc::new(|_| Health::default()), clock: Arc::new(now_ms) }
+        AnnouncerOptions { health: None, clock: Arc::new(now_ms) }
     }
 }
 
@@ -360,8 +361,10 @@ impl Member {
 
     async fn announce(&self, takes_over: bool) -> Result<Publication, ControlError> {
         let mut announcement = self.live.announcement((self.options.clock)());
-        for (name, practice) in &mut announcement.namespaces {
-            practice.health = (self.options.health)(name);
+        if let Some(health) = &self.options.health {
+            for (name, practice) in &mut announcement.namespaces {
+                practice.health = health(name);
+            }
         }
         self.control.publish(&announcement, self.incarnation, takes_over).await
     }

@@ -357,7 +357,7 @@ async fn a_halt_stays_until_it_is_resumed_and_going_back_is_free() {
         mismatches: told.load(Ordering::Relaxed),
         ..Default::default()
     };
-    let options = AnnouncerOptions { health: Arc::new(health), clock: site.clock() };
+    let options = AnnouncerOptions { health: Some(Arc::new(health)), clock: site.clock() };
     let (a, b) = (live("a", MANAGED), live("b", MANAGED));
     let _first = Announcer::start(site.control(), Arc::clone(&a), options).await.unwrap();
     let _second = site.join(&b).await.unwrap();
