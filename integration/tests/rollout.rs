@@ -71,7 +71,7 @@ impl Service {
         let mut child = command.spawn().expect("the binary can be started");
         let stdin = child.stdin.take().expect("standard input is a pipe");
         let stdout = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
-        let mut member = Member { stdin, stdout, started: Started(child) };
+        let mut member = Member { stdin, stdout, _started: Started(child) };
         assert_eq!(member.answer(), json!({ "ready": true }), "{name}");
         member
     }
@@ -112,7 +112,8 @@ fn reasons(found: &Value) -> Vec<String> {
 struct Member {
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
-    started: Started,
+    /// Ends the process when the test does.
+    _started: Started,
 }
 
 impl Member {

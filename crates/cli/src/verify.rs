@@ -1,4 +1,5 @@
-//! `cinch verify`: has every record of a store read, and tells what can't be.
+//! `cinch verify`: has every record of a store read, and tells what can't be. The judgement
+//! is the library's; here it is only put into words.
 
 use cinch_evaluate::report::human;
 use cinch_stores::verify::{Facts, VerifyReport, verify};

@@ -1,4 +1,5 @@
-//! A model as JSON Schema, draft 2020-12: for validators and editors. No encoding uses it.
+//! A model as JSON Schema, draft 2020-12: for validators and editors. No encoding uses it. It
+//! says what the others can't: which members an object may lack.
 
 use serde_json::{Map, Value as Json, json};
 

@@ -265,8 +265,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether a form takes these values; what it holds is widened until it does. `is_field` is false
-    /// for the payload itself, which has no rest around it.
+    /// Whether a form takes these values; what it holds is widened until it does. `is_field` is
+    /// false for the payload itself, which has no rest around it.
     fn widen(&mut self, form: &Form, value: &Value, path: &str, is_field: bool) -> bool {
         if let Form::Record(record) = form
             && self.records[*record].is_value

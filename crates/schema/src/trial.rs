@@ -1,4 +1,5 @@
 //! A schema on payloads that did not teach it: how many it takes, and why it refuses the others.
+//! What a schema costs shows only there.
 
 use cinch_core::document::{Document, first_difference};
 use cinch_core::encoding::{ENCODINGS, Encoding, Parser, WithSchema};

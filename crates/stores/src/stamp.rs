@@ -2,8 +2,8 @@
 //! Redis key: it travels in the envelope, as the field that the format has for it.
 //!
 //! A plain value gets an envelope of codec `stored` for it, but only where the policy writes
-//! packed: there every reader is known to read envelopes. Where plain values are promised, the stamp is
-//! left out, and a value without one counts as older than every other.
+//! packed: there every reader is known to read envelopes. Where plain values are promised, the
+//! stamp is left out, and a value without one counts as older than every other.
 
 use cinch_core::codec::STORED;
 use cinch_core::envelope::{FIELD_VERSION, Field, Header, checksum, looks_like_envelope};

@@ -9,10 +9,10 @@
 //!
 //! Writes go to the persistent copy first. A cache that can't be written then is counted and is no
 //! error: it holds an older stamp, which every reader that says what it needs recognises. The
-//! window that remains is of readers that ask for nothing (`Stamp(0)`): they may get an older payload from
-//! the cache until it expires there, is written again, or somebody asks for the newer stamp. It
-//! opens when a cache write fails after the persistent one, or when a reader that was slow between
-//! its persistent read and its cache write finds the newer entry evicted in between.
+//! window that remains is of readers that ask for nothing (`Stamp(0)`): they may get an older
+//! payload from the cache until it expires there, is written again, or somebody asks for the newer
+//! stamp. It opens when a cache write fails after the persistent one, or when a reader that was
+//! slow between its persistent read and its cache write finds the newer entry evicted in between.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -192,10 +192,13 @@ pub(crate) trait Visit: Send + Sync + 'static {
     async fn visit(&self, key: &[u8]) -> Result<(), WalkError>;
 }
 
+/// What is done after each page, with where the walk goes on; an error ends it.
+pub(crate) type AfterPage<'a> = dyn FnMut(Option<&[u8]>) -> Result<(), WalkError> + Send + 'a;
+
 /// What somebody who waits is told.
 pub(crate) struct Steps<'a> {
     /// After a page whose records are all done: where to go on, `None` at the end.
-    pub after_page: &'a mut (dyn FnMut(Option<&[u8]>) -> Result<(), WalkError> + Send),
+    pub after_page: &'a mut AfterPage<'a>,
     /// After each record.
     pub after_record: &'a mut (dyn FnMut() + Send),
 }

@@ -1,5 +1,5 @@
-//! The routes. A cart is whatever JSON the caller stores; its version is a header, and a reader says
-//! which version it needs at least.
+//! The routes. A cart is whatever JSON the caller stores; its version is a header, and a reader
+//! says which version it needs at least.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The arguments of the commands that walk through a live store.
+//! The arguments of the commands that walk through a live store. They share how the
+//! walk is bounded, so that one learns it once.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,5 @@
 //! A model as an `.avsc` file. A type is defined where it is used first, and named from then on.
+//! The same model gives the same text, so that a schema has one SHA-256.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! A plan as a `.proto` file of version 3.
+//! A plan as a `.proto` file of version 3. The same plan gives the same text, so that a
+//! schema has one SHA-256.
 
 use std::fmt::Write;
 

@@ -1,4 +1,5 @@
-//! The words of a `.thrift` file, with their lines.
+//! The words of a `.thrift` file, with their lines. No crate reads the language without
+//! generating code, which cinch has no use for.
 
 use crate::ReadError;
 

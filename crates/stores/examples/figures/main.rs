@@ -1,8 +1,9 @@
 //! The published figures, through real servers that this program starts itself: what a write costs
 //! the replication stream and the store before, during and after a rollout.
 //!
-//! `cargo run --release -p cinch-stores --features all --example figures -- --help`. Sizes and bytes
-//! are exact; times are of one machine and are printed beside each other for their ratio only.
+//! `cargo run --release -p cinch-stores --features all --example figures -- --help`. Sizes and
+//! bytes are exact; times are of one machine and are printed beside each other for their ratio
+//! only.
 
 mod menus;
 mod modes;

@@ -1,8 +1,8 @@
 //! The published table of menus: all of them SET one after the other, then all GET, by codec.
 //!
 //! The published run gained 1.3 times on SET and 1.9 times on GET with LZ4. Loopback moves bytes
-//! faster than any network, so that what is gained here is the least; see the crate's README for the
-//! same over a link of 1 Gbit/s.
+//! faster than any network, so that what is gained here is the least; see the crate's README for
+//! the same over a link of 1 Gbit/s.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The modes and methods that are compared, as the configuration would say them.
 //!
-//! Every client here is made of a configuration file's text, so that what is measured is what a user
-//! would get.
+//! Every client here is made of a configuration file's text, so that what is measured is what a
+//! user would get.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,4 +1,5 @@
 //! Redis with a replica: the stream is `master_repl_offset`, the object what MEMORY USAGE says.
+//! Every value is read back and compared, since a stream of nothing would be the shortest.
 
 use std::error::Error;
 use std::sync::Arc;

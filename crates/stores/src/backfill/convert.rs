@@ -1,4 +1,5 @@
-//! What one record should become: nothing here touches a store.
+//! What one record should become: nothing here touches a store. That makes it a
+//! function that a property test can call a million times.
 
 use cinch_core::document::{Document, Fidelity, first_difference};
 use cinch_core::encoding::encoding_named;

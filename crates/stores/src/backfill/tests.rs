@@ -290,7 +290,7 @@ async fn another_codec_is_brought_in_and_another_level_when_asked() {
         let codec = CodecChoice::parse(&format!("zstd:{level}")).unwrap();
         let profile = cinch_core::profile::Profile::new(verbatim, codec);
         let path = folder.path().join(format!("{level}.toml"));
-        std::fs::write(&path, profile.to_toml(|_| String::new())).unwrap();
+        std::fs::write(&path, profile.to_toml(|_| String::new(), |_| String::new())).unwrap();
         live(&format!("write = \"packed\"\nprofile = {:?}\n", path.display().to_string()))
     };
     let store = filled(Slots::One, 50).await;

@@ -1,4 +1,5 @@
-//! What the tiers did, counted without a lock.
+//! What the tiers did, counted without a lock. One list makes the counters
+//! and the figures, so that none is forgotten in either.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,5 @@
-//! Thrift's binary protocol: fixed widths, big endian.
+//! Thrift's binary protocol: fixed widths, big endian. It is
+//! the form that most of Thrift's clients write unless they are told otherwise.
 
 use super::protocol::{Head, Protocol, Type};
 use crate::encoding::DecodeError;

@@ -1,4 +1,5 @@
-//! Thrift's compact protocol: varints, and field numbers as differences.
+//! Thrift's compact protocol: varints, and field numbers as differences. It is
+//! what published comparisons mean by Thrift.
 
 use super::protocol::{Head, Protocol, Type};
 use crate::encoding::DecodeError;

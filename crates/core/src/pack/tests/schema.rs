@@ -1,5 +1,5 @@
-//! Packing with a schema: the envelope names it, whoever unpacks needs that one, and what it does not
-//! take is packed verbatim and told.
+//! Packing with a schema: the envelope names it, whoever unpacks needs that one, and what it does
+//! not take is packed verbatim and told.
 
 use std::sync::Arc;
 
