@@ -63,7 +63,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "tests",
         remedy: "mend the test named above; `cargo test --package NAME TEST` runs it alone",
-        run: |run| cargo(run, &["test", "--workspace"]),
+        run: |run| cargo(run, &["test", "--workspace", "--no-fail-fast"]),
     },
 ];
 

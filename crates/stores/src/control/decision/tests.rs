@@ -8,7 +8,7 @@ use super::*;
 use crate::control::directory::Incarnation;
 
 /// What goes wrong with the world of a test.
-type Change = fn(&mut World);
+type Mishap = fn(&mut World);
 
 const NOW_MS: u64 = 1_000_000_000;
 const EXPECTED: [&str; 3] = ["a", "b", "c"];
@@ -167,7 +167,7 @@ fn what_may_be_stored_is_written_down_with_the_step_that_allows_it() {
 
 #[test]
 fn everything_that_is_not_known_freezes_every_step() {
-    let unknown: [(&str, Change); 8] = [
+    let unknown: [(&str, Mishap); 8] = [
         ("missing", |world| {
             world.directory.announcements.pop();
         }),
@@ -195,7 +195,7 @@ fn everything_that_is_not_known_freezes_every_step() {
 
 #[test]
 fn everything_that_is_known_to_be_wrong_stops_every_step() {
-    let wrong: [(&str, Change); 6] = [
+    let wrong: [(&str, Mishap); 6] = [
         ("mismatches", |world| world.practice("b").health.mismatches += 1),
         ("decode_errors", |world| world.practice("c").health.decode_errors += 1),
         ("pack_failures", |world| world.practice("a").health.pack_failures += 1),
