@@ -175,7 +175,8 @@ fn an_encoding_that_refuses_many_payloads_is_out_and_says_why() {
     for (encoding, why) in [("bson", "not an object"), ("msgpack", "1e400")] {
         let trial = find(&evaluation, &format!("{encoding}+zlib:6"));
         let rule = trial.eliminated_by.as_deref().unwrap();
-        assert!(rule.starts_with("refused: 32 of 32 payloads") && rule.contains(why), "{rule}");
+        // A schema is inferred from three fifths, which then report on nothing.
+        assert!(rule.starts_with("refused: 8 of 8 payloads") && rule.contains(why), "{rule}");
     }
     let cbor = find(&evaluation, "cbor+zlib:6");
     assert_eq!((cbor.refused, cbor.failures), (0, 0));
