@@ -49,7 +49,7 @@ fn the_carts_without_a_source_are_those_of_generate() {
 #[test]
 fn files_go_where_they_are_said_to_go_and_nowhere_else() {
     let folder = Folder::new();
-    let cheap = ["evaluate", "--sample", "30", "--time", "1s", "--codecs", "zlib:6"];
+    let cheap = ["evaluate", "--sample", "30", "--time", "1s", "--codecs", "zlib:6", "--no-schema"];
     let in_folder =
         |options: &[&str]| cinch(cheap).and(options).inside(folder.path()).run().quiet();
     let json = in_folder(&["--json", "-"]);

@@ -33,7 +33,7 @@ use crate::link::Link;
 use crate::measure::{Launch, Plan, Setting, TimedFrom, Tracked, Watch};
 use crate::memory::{Memory, Recalled};
 use crate::model::{Evaluation, StageTwo};
-use crate::schemas::Schemas;
+use crate::schemas::{self, Schemas};
 use crate::select;
 use crate::sheet::Sheet;
 use crate::split::{Split, SplitBy, split};
@@ -150,17 +150,29 @@ pub fn evaluate(
     if !any_json && wanted.encodings.is_none() {
         wanted.encodings = Some(parse_encodings("verbatim")?);
     }
-    let candidates = candidates(&wanted, request.goal, &baseline)?;
-    let find = |wanted: &Candidate| candidates.iter().position(|found| found == wanted);
-    let controls: Vec<usize> = controls()?.iter().filter_map(find).collect();
-    let base = baseline;
-    let baseline = find(&base).unwrap_or_default();
     let groups = near_duplicates(corpus);
     let mut split = match request.split_by {
         Some(by) => split(corpus, &groups, by, request.seed),
         None => whole(corpus),
     };
     let mut notices: Vec<String> = split.notice.iter().cloned().collect();
+    let mut candidates = candidates(&wanted, request.goal, &baseline)?;
+    let count = candidates.len();
+    let is_inferred = !wanted.no_schema && split.by.is_some();
+    candidates.retain(|candidate| {
+        let is_given = |schema: &Arc<Schema>| {
+            schemas::language_of(candidate.encoding) == Some(schema.language())
+        };
+        !candidate.encoding.needs_schema || is_inferred || request.schemas.iter().any(is_given)
+    });
+    if candidates.len() < count && !wanted.no_schema {
+        notices
+            .push("No schema was inferred: there are too few payloads to learn one from.".into());
+    }
+    let find = |wanted: &Candidate| candidates.iter().position(|found| found == wanted);
+    let controls: Vec<usize> = controls()?.iter().filter_map(find).collect();
+    let base = baseline;
+    let baseline = find(&base).unwrap_or_default();
     let any_slow = candidates.iter().any(Candidate::is_slow);
     let goal = request.goal;
     let mut plan = Plan::of_time(request.time_seconds, wanted.all, goal.wants_slow, any_slow);

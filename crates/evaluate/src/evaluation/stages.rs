@@ -99,7 +99,12 @@ impl Measured<'_> {
         let (count, bytes) = (self.plan.stage1_payloads, self.plan.stage1_bytes);
         let sample = self.choose(&self.split.select, count, bytes);
         self.counts.stage1_payloads = sample.len();
-        let mut new: Vec<usize> = (0..self.all.len()).collect();
+        // What has no schema after all (none of the payloads that train were JSON) can't be tried.
+        let is_tried = |index: &usize| {
+            let candidate = &self.all[*index].candidate;
+            !candidate.encoding.needs_schema || candidate.schema.is_some()
+        };
+        let mut new: Vec<usize> = (0..self.all.len()).filter(is_tried).collect();
         for look in 0..=CLOSER_LOOKS {
             let jobs = self.jobs(&new, &sample);
             watch
@@ -146,7 +151,8 @@ impl Measured<'_> {
             for mut candidate in around(&self.all[index].candidate, goal.wants_slow, with_encodings)
             {
                 self.schemas.attach(&mut candidate);
-                if !self.all.iter().any(|known| known.candidate == candidate) {
+                let lacks_schema = candidate.encoding.needs_schema && candidate.schema.is_none();
+                if !lacks_schema && !self.all.iter().any(|known| known.candidate == candidate) {
                     self.all.push(Tracked::new(candidate));
                 }
             }
