@@ -61,7 +61,7 @@ fn sqlite_tells_indexes_views_triggers_and_checks() {
         assert!(shown.text().contains(words), "{words} in {}", shown.text());
     }
     let missing = format!("sqlite:{file}?table=carts&raw=basket");
-    cinch(["rollout", "preflight", &missing]).run().refused(1, &["no column basket in carts"]);
+    cinch(["rollout", "preflight", &missing]).run().refused(2, &["no column basket in carts"]);
 }
 
 #[test]
