@@ -224,6 +224,14 @@ pub struct SourceArguments {
     /// How sources are cut into payloads.
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub format: FormatChoice,
+    /// What is taken of them.
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+/// What is taken of sources, whatever they are.
+#[derive(Debug, Clone, Args)]
+pub struct ReadingArguments {
     /// Take the elements of a top-level array as payloads.
     #[arg(long)]
     pub split: bool,

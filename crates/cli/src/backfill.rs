@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{Place, write_whole};
 use crate::progress::Bar;
-use crate::walk::{Walk, json, line, problems_text};
+use crate::walk::{Walk, count_lines, json, line, problems_text};
 
 /// Runs a backfill, or a dry one.
 pub fn run(
@@ -103,20 +103,18 @@ fn for_people(report: &BackfillReport, store: &str) -> String {
     let counts = &report.counts;
     let records = human::count(counts.records());
     let mut text = format!("{records} records of {store}\n");
-    let mut told = |name, count: u64| {
-        if count > 0 {
-            line(&mut text, name, human::count(count));
-        }
-    };
-    told("rewritten", counts.rewritten);
-    told("  were foreign", counts.was_foreign);
-    told("  had a wrong copy", counts.was_wrong);
-    told("as they should be", counts.already);
-    told("expire soon", counts.expiring);
-    told("changed meanwhile", counts.changed);
-    told("null", counts.null);
-    told("gone meanwhile", counts.gone);
-    told("of no namespace", counts.outside);
+    let rows = [
+        ("rewritten", counts.rewritten),
+        ("  were foreign", counts.was_foreign),
+        ("  had a wrong copy", counts.was_wrong),
+        ("as they should be", counts.already),
+        ("expire soon", counts.expiring),
+        ("changed meanwhile", counts.changed),
+        ("null", counts.null),
+        ("gone meanwhile", counts.gone),
+        ("of no namespace", counts.outside),
+    ];
+    count_lines(&mut text, &rows);
     if counts.rewritten > 0 {
         let sizes = sizes(counts.bytes_before as f64, counts.bytes_after as f64);
         line(&mut text, "bytes", sizes);

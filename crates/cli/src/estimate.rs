@@ -18,7 +18,7 @@ use crate::{profile, sources};
 pub fn run(arguments: &EstimateArguments) -> Result<Done, Failure> {
     let profile = profile::read(&arguments.profile)?;
     let interrupt = Interrupt::handled();
-    let mut bar = Bar::new(arguments.source.progress);
+    let mut bar = Bar::new(arguments.source.reading.progress);
     let (corpus, name) = sources::read(&arguments.source, &bar, &interrupt)?;
     bar.begin("packing", corpus.payloads.len() as u64);
     let found = estimate(&corpus, &profile, &interrupt.stop, || bar.advance(1))?;

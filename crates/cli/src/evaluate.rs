@@ -83,9 +83,9 @@ pub fn run(
     let against = arguments.against.as_deref().map(older).transpose()?;
     let schemas = schemas(&arguments.schema)?;
     let interrupt = Interrupt::handled();
-    let mut bar = Bar::new(arguments.source.progress);
+    let mut bar = Bar::new(arguments.source.reading.progress);
     let (corpus, name) = match &arguments.published {
-        Some(name) => published::corpus(name, arguments.source.seed)?,
+        Some(name) => published::corpus(name, arguments.source.reading.seed)?,
         None => sources::read(&arguments.source, &bar, &interrupt)?,
     };
     let request = Request {
@@ -105,7 +105,7 @@ pub fn run(
             Some(SplitChoice::None) => None,
         },
         time_seconds,
-        seed: arguments.source.seed,
+        seed: arguments.source.reading.seed,
         launch: program
             .map(|program| Launch { program, arguments: vec![WORKER_COMMAND.to_owned()] }),
         link,

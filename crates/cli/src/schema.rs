@@ -45,7 +45,7 @@ pub fn run(arguments: &SchemaArguments) -> Result<Done, Failure> {
     let place = arguments.output.clone().map_or(Place::Stdout, Place::File);
     let mut output = Output::open(&place, arguments.force)?;
     let interrupt = Interrupt::handled();
-    let mut bar = Bar::new(arguments.progress);
+    let mut bar = Bar::new(arguments.reading.progress);
     let source = source(arguments);
     let (corpus, _) = sources::read_within(&source, SAMPLE_BYTES_MAX, &bar, &interrupt)?;
     let observations = observe(&corpus, &mut bar, &interrupt)?;
@@ -172,11 +172,6 @@ fn source(arguments: &SchemaArguments) -> SourceArguments {
     SourceArguments {
         sources: arguments.sources.clone(),
         format: arguments.input_format,
-        split: arguments.split,
-        field: arguments.field.clone(),
-        sample: arguments.sample,
-        live: arguments.live.clone(),
-        seed: arguments.seed,
-        progress: arguments.progress,
+        reading: arguments.reading.clone(),
     }
 }

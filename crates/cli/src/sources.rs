@@ -42,7 +42,7 @@ pub fn read_within(
     if arguments.sources.iter().any(|source| is_address(source)) {
         return live(arguments, bar, interrupt);
     }
-    let live = &arguments.live;
+    let live = &arguments.reading.live;
     if live.matching.is_some() || live.query.is_some() || live.replica {
         let why = "--match, --query and --replica are for live stores; name one, as in \
                    redis://localhost:6379";
@@ -58,10 +58,10 @@ pub fn read_within(
             FormatChoice::Lines => Format::Lines,
             FormatChoice::Binary => Format::Binary,
         },
-        split: arguments.split,
-        field: arguments.field.as_deref().map(FieldPath::parse).transpose()?,
-        sample: arguments.sample,
-        seed: arguments.seed,
+        split: arguments.reading.split,
+        field: arguments.reading.field.as_deref().map(FieldPath::parse).transpose()?,
+        sample: arguments.reading.sample,
+        seed: arguments.reading.seed,
         sample_bytes_max,
         ..ReadOptions::default()
     };
@@ -89,16 +89,19 @@ fn live(
         let why = "a live store is evaluated alone; write each to a file with `cinch sample` first";
         return Err(Failure::Argument(why.to_owned()));
     };
-    if arguments.format != FormatChoice::Auto || arguments.split || arguments.field.is_some() {
+    if arguments.format != FormatChoice::Auto
+        || arguments.reading.split
+        || arguments.reading.field.is_some()
+    {
         let why = "--format, --split and --field are for files; write one with `cinch sample` \
                    first";
         return Err(Failure::Argument(why.to_owned()));
     }
     let address = Address::parse(source)?;
     let options = SampleOptions {
-        count: arguments.sample.unwrap_or(SAMPLE_COUNT),
-        seed: arguments.seed,
-        ..sample::options(&arguments.live)
+        count: arguments.reading.sample.unwrap_or(SAMPLE_COUNT),
+        seed: arguments.reading.seed,
+        ..sample::options(&arguments.reading.live)
     };
     let sampled = sample::take(&address, &options, bar, interrupt)?;
     let name = address.to_string();
@@ -134,8 +137,9 @@ pub fn shown(sources: &[String]) -> String {
 fn generated(arguments: &SourceArguments) -> Result<(Corpus, String), Failure> {
     let kind = cinch_generate::find(GENERATED_KIND)
         .ok_or_else(|| Failure::Argument("there are no carts to generate".to_owned()))?;
-    let count = arguments.sample.unwrap_or(GENERATED_PAYLOADS);
-    let payloads = kind.payloads(Options { count, seed: arguments.seed, median_bytes: None });
+    let count = arguments.reading.sample.unwrap_or(GENERATED_PAYLOADS);
+    let payloads =
+        kind.payloads(Options { count, seed: arguments.reading.seed, median_bytes: None });
     let name = format!("generated {GENERATED_KIND}");
     Ok((Corpus::from_payloads(&name, payloads.map(String::into_bytes)), name))
 }

@@ -42,14 +42,14 @@ pub fn run(arguments: &TrainArguments) -> Result<Done, Failure> {
                 return Err(Failure::Argument(why.to_owned()));
             }
         },
-        seed: arguments.source.seed,
+        seed: arguments.source.reading.seed,
         trained: Some(humantime::format_rfc3339_seconds(SystemTime::now()).to_string()),
     };
     let place = Place::File(arguments.output.clone());
     // A place that can't be written is told before the work, not after it.
     let mut output = Output::open(&place, arguments.force)?;
     let interrupt = Interrupt::handled();
-    let mut bar = Bar::new(arguments.source.progress);
+    let mut bar = Bar::new(arguments.source.reading.progress);
     let (corpus, _) = sources::read(&arguments.source, &bar, &interrupt)?;
     let mut watch = Watch { progress: &mut bar, stop: &interrupt.stop };
     let result = train(&corpus, &request, &mut watch)?;

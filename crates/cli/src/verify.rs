@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{Place, write_whole};
 use crate::progress::Bar;
-use crate::walk::{Walk, json, line, problems_text};
+use crate::walk::{Walk, count_lines, json, line, problems_text};
 
 /// Verifies.
 pub fn run(arguments: &VerifyArguments, variables: Vec<(String, String)>) -> Result<Done, Failure> {
@@ -43,20 +43,18 @@ fn for_people(report: &VerifyReport, store: &str) -> String {
     for (name, facts) in &report.namespaces {
         let records = human::count(facts.records);
         text.push_str(&format!("{name}: {records} records of {store}\n"));
-        let mut told = |name, count: u64| {
-            if count > 0 {
-                line(&mut text, name, human::count(count));
-            }
-        };
-        told("plain", facts.plain);
-        told("packed", facts.packed);
-        told("  without a raw copy", facts.lack_raw);
-        told("foreign", facts.foreign);
-        told("null", facts.null);
-        told("stale packed copies", facts.stale);
-        told("unproven ones", facts.unproven);
-        told("mismatching ones", facts.mismatches);
-        told("broken ones", facts.broken_copies);
+        let rows = [
+            ("plain", facts.plain),
+            ("packed", facts.packed),
+            ("  without a raw copy", facts.lack_raw),
+            ("foreign", facts.foreign),
+            ("null", facts.null),
+            ("stale packed copies", facts.stale),
+            ("unproven ones", facts.unproven),
+            ("mismatching ones", facts.mismatches),
+            ("broken ones", facts.broken_copies),
+        ];
+        count_lines(&mut text, &rows);
         for (id, count) in &facts.dictionaries {
             let count = human::count(*count);
             line(&mut text, &format!("dictionary {id}"), format!("{count} records"));
@@ -64,10 +62,6 @@ fn for_people(report: &VerifyReport, store: &str) -> String {
         line(&mut text, "can't be read", human::count(facts.unreadable));
         text.push_str(&problems_text(&facts.problems));
     }
-    for (name, count) in [("of no namespace", report.outside), ("gone meanwhile", report.gone)] {
-        if count > 0 {
-            line(&mut text, name, human::count(count));
-        }
-    }
+    count_lines(&mut text, &[("of no namespace", report.outside), ("gone meanwhile", report.gone)]);
     text
 }

@@ -102,6 +102,13 @@ pub fn line(text: &mut String, name: &str, value: impl std::fmt::Display) {
     text.push_str(&format!("  {name:<20} {value}\n"));
 }
 
+/// Lines of what was counted; what never happened is not told.
+pub fn count_lines(text: &mut String, rows: &[(&str, u64)]) {
+    for (name, count) in rows.iter().filter(|(_, count)| *count > 0) {
+        line(text, name, human::count(*count));
+    }
+}
+
 /// JSON on standard output.
 pub fn json<T: serde::Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
     let text = serde_json::to_string_pretty(value);

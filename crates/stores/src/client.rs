@@ -160,7 +160,7 @@ impl Client {
         };
         let namespace = ready.namespace();
         let shape = self.store.shape();
-        if shape.slots == Slots::One && namespace.slots() == cinch_rollout::settings::Slots::Two {
+        if shape.slots == Slots::One && namespace.slots() == Slots::Two {
             return Err(ClientError::Slots {
                 namespace: namespace.name.clone(),
                 store: self.store.name().to_owned(),

@@ -5,6 +5,8 @@
 //! kept unless a write says otherwise: a rewrite neither drops nor revives one.
 
 use async_trait::async_trait;
+/// How many copies of a payload a record has room for: what a namespace asks of its store.
+pub use cinch_rollout::settings::Slots;
 use cinch_rollout::{Record, Stamp};
 
 use crate::error::StoreError;
@@ -20,15 +22,6 @@ pub struct Shape {
     pub has_expiry: bool,
     /// Whether records have a place for a version stamp outside the payload.
     pub has_stamp: bool,
-}
-
-/// How many copies of a payload a record has room for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Slots {
-    /// One value, plain or an envelope.
-    One,
-    /// A raw field and a compressed one.
-    Two,
 }
 
 /// The exact state of a record when it was read. Opaque: a store compares it, and two versions of

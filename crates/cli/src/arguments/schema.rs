@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{FormatChoice, LiveArguments, ProgressChoice};
+use super::{FormatChoice, ReadingArguments};
 
 /// The language of a schema file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -32,24 +32,9 @@ pub struct SchemaArguments {
     /// How sources are cut into payloads.
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub input_format: FormatChoice,
-    /// Take the elements of a top-level array as payloads.
-    #[arg(long)]
-    pub split: bool,
-    /// Take this member of each JSON value as the payload.
-    #[arg(long, value_name = "A.B.C")]
-    pub field: Option<String>,
-    /// Keep a fair sample of at most this many payloads.
-    #[arg(long, value_name = "N")]
-    pub sample: Option<usize>,
-    /// What is taken of a live store.
+    /// What is taken of them.
     #[command(flatten)]
-    pub live: LiveArguments,
-    /// Decides every random choice: the same seed, the same answer.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Show progress.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub progress: ProgressChoice,
+    pub reading: ReadingArguments,
     /// Write the schema here [default: standard output].
     #[arg(short, long = "out", value_name = "FILE")]
     pub output: Option<PathBuf>,
