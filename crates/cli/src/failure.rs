@@ -164,7 +164,7 @@ pub enum Failure {
     #[error(transparent)]
     Field(#[from] FieldPathError),
     /// The configuration of a service can't be used.
-    #[error(transparent)]
+    #[error("{0}{}", configuration_hint(.0))]
     Configuration(#[from] ConfigurationError),
     /// The control plane can't be read or written.
     #[error(transparent)]
@@ -198,6 +198,16 @@ fn hint(error: &UnpackError) -> &'static str {
         | UnpackError::UnknownEncoding { .. }
         | UnpackError::UnknownField { .. } => " (a newer cinch wrote it: upgrade to read it)",
         UnpackError::TooLarge { .. } => " (raise it with --limit)",
+        _ => "",
+    }
+}
+
+/// What to do about a configuration that can't be used.
+fn configuration_hint(error: &ConfigurationError) -> &'static str {
+    match error {
+        ConfigurationError::Unreadable { .. } => {
+            " (--config names the file that lists the namespaces; deploy/cinch.toml has every setting)"
+        }
         _ => "",
     }
 }

@@ -133,3 +133,28 @@ fn legacy_readers_forbid_what_they_could_not_read() {
     );
     assert!(refusal(&two).contains("empty raw field"));
 }
+
+/// The names of the settings of a table, which serde tells where one is unknown.
+fn names_after(text: &str) -> Vec<String> {
+    let message = refusal(text);
+    let expected = message.split("expected one of").nth(1).expect("the settings are listed");
+    let quoted = expected.split('`').skip(1).step_by(2).map(str::to_owned);
+    // The published spellings stand beside ours.
+    quoted.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_')).collect()
+}
+
+#[test]
+fn the_configuration_in_deploy_is_valid_and_names_every_setting() {
+    let text = include_str!("../../../../deploy/cinch.toml");
+    let configuration = sources(text).configuration().unwrap();
+    assert_eq!(configuration.warnings, Vec::<String>::new());
+    assert!(configuration.namespaces.contains_key("orders"));
+    let names = names_after("[namespaces.carts]\nnonsense = 1\n");
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(
+            text.contains(&format!("\n{name} = ")) || text.contains(&format!("\n# {name} = ")),
+            "{name}"
+        );
+    }
+}
