@@ -37,7 +37,7 @@ class Buffer:
     def target(self, at, width):
         """Where the offset at this place leads."""
         to = at - self.unsigned(at, width)
-        if not 0 <= to < at:
+        if to < 0:
             raise corrupt("an offset that leads nowhere")
         return to
 
@@ -132,7 +132,7 @@ def read_flexbuffers(data, room):
     while True:
         if not levels[-1]:
             levels.pop()
-            if len(levels) == 1:
+            if not levels:
                 return str(text)
             text.close()
             continue
@@ -160,5 +160,3 @@ def read_flexbuffers(data, room):
             elements = pairs(buffer, place, child) if kind == MAP else vector(buffer, kind, place, child)
             text.open(kind == MAP)
             levels.append(elements[::-1])
-        if len(levels) == 1:
-            return str(text)

@@ -201,9 +201,7 @@ pub(super) fn peer<'a>(name: &str, schema: &[u8], bytes: &'a [Vec<u8>]) -> Outco
                 let mut protocol = TBinaryInputProtocol::new(bytes, true);
                 Ok(ThriftCart::read_from_in_protocol(&mut protocol)?)
             },
-            |cart, out| {
-                Ok(cart.write_to_out_protocol(&mut TBinaryOutputProtocol::new(out, true))?)
-            },
+            |cart, out| Ok(cart.write_to_out_protocol(&mut TBinaryOutputProtocol::new(out, true))?),
         ),
         "thrift-compact" => peer_of(
             "thrift",
@@ -216,7 +214,8 @@ pub(super) fn peer<'a>(name: &str, schema: &[u8], bytes: &'a [Vec<u8>]) -> Outco
         ),
         "avro" => {
             // Leaked, so that what the crate prepares from it can be kept as long as the bench.
-            let schema: &'static Schema = Box::leak(Box::new(Schema::parse_str(str::from_utf8(schema)?)?));
+            let schema: &'static Schema =
+                Box::leak(Box::new(Schema::parse_str(str::from_utf8(schema)?)?));
             let reader = GenericDatumReader::builder(schema).human_readable(false).build()?;
             let writer = GenericDatumWriter::builder(schema).human_readable(false).build()?;
             peer_of(

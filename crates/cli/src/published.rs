@@ -118,8 +118,7 @@ fn preset(name: &str) -> Result<&'static Preset, Failure> {
 
 /// The generated payloads of an article's sizes.
 pub fn corpus(name: &str, seed: u64) -> Result<(Corpus, String), Failure> {
-    let published =
-        cinch_generate::published(preset(name)?.corpus).ok_or_else(|| unknown(name))?;
+    let published = cinch_generate::published(preset(name)?.corpus).ok_or_else(|| unknown(name))?;
     let title = format!("{name}: {}", published.summary);
     let payloads = published.payloads(seed).map(String::into_bytes);
     Ok((Corpus::from_payloads(&title, payloads), title))

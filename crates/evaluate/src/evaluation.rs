@@ -234,8 +234,14 @@ pub fn evaluate(
             .filter(|candidate| wanted.includes(candidate))
             .collect();
         let schemas = &measured.schemas.found;
-        let training =
-            dictionaries::learn(corpus, &measured.groups, &split.train, &asked, schemas, wanted.all);
+        let training = dictionaries::learn(
+            corpus,
+            &measured.groups,
+            &split.train,
+            &asked,
+            schemas,
+            wanted.all,
+        );
         measured.counts.training_seconds += training.seconds;
         if training.candidates.is_empty()
             && let Some(trouble) = training.trouble

@@ -63,7 +63,10 @@ fn write(folder: &Path, language: Language) -> Result<(), Box<dyn std::error::Er
         Language::Avro => include_str!("../tests/files/shop.avsc"),
     };
     let ending = language.extension();
-    let files = [(format!("schemas/orders.{ending}"), inferred.as_str()), (format!("schemas/shop.{ending}"), shop)];
+    let files = [
+        (format!("schemas/orders.{ending}"), inferred.as_str()),
+        (format!("schemas/shop.{ending}"), shop),
+    ];
     for (name, text) in &files {
         write_new(&folder.join(name), text)?;
     }
@@ -103,7 +106,8 @@ fn write(folder: &Path, language: Language) -> Result<(), Box<dyn std::error::Er
         }
         let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
         let note = format!("{}, by the schema files of ../schemas.", encoding.name);
-        let text = format!("{{\"note\": {}, \"vectors\": [\n{}\n]}}\n", json!(note), lines.join(",\n"));
+        let text =
+            format!("{{\"note\": {}, \"vectors\": [\n{}\n]}}\n", json!(note), lines.join(",\n"));
         write_new(&folder.join("with-schema").join(format!("{}.json", encoding.name)), &text)?;
     }
     Ok(())

@@ -304,7 +304,12 @@ fn each_encoding_invalid<'a>(encodings: impl Iterator<Item = &'a Encoding>) -> V
     for encoding in encodings {
         let (bytes, payload) = encoded(encoding.name, SMALL);
         let mut of = |what: &str, payload: &str, body: &[u8]| {
-            vectors.push(damaged(&format!("{}, {what}", encoding.name), encoding.id, payload, body));
+            vectors.push(damaged(
+                &format!("{}, {what}", encoding.name),
+                encoding.id,
+                payload,
+                body,
+            ));
         };
         of("nothing", &payload, b"");
         of("last byte cut off", &payload, &bytes[..bytes.len() - 1]);

@@ -376,7 +376,10 @@ pub(crate) fn flexbuffers() -> Vec<Vector> {
         ("three numbers without a length", b"\x01\x02\xFF\x03\x4C\x01"),
         ("a key as a value", b"a\0\x02\x10\x01"),
         ("a list of keys", b"a\0b\0\x02\x05\x04\x02\x38\x01"),
-        ("a map whose keys stand in another order", b"b\0a\0\x02\x03\x06\x02\x01\x02\x02\x01\x04\x04\x04\x24\x01"),
+        (
+            "a map whose keys stand in another order",
+            b"b\0a\0\x02\x03\x06\x02\x01\x02\x02\x01\x04\x04\x04\x24\x01",
+        ),
     ];
     vectors.extend(read_only("flexbuffers", forms));
     let corrupt: &[(&str, &[u8])] = &[

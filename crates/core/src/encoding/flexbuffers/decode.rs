@@ -159,8 +159,9 @@ impl Reader<'_> {
     fn target(&self, at: usize, width: usize) -> Result<usize, DecodeError> {
         let offset = self.unsigned(at, width)?;
         match usize::try_from(offset).ok().and_then(|offset| at.checked_sub(offset)) {
-            Some(to) if to < at => Ok(to),
-            _ => Err(self.corrupt(at, "an offset that leads nowhere")),
+            // Also to the offset itself, where an empty vector stands in front of it.
+            Some(to) => Ok(to),
+            None => Err(self.corrupt(at, "an offset that leads nowhere")),
         }
     }
 

@@ -310,8 +310,10 @@ impl Output<'_> {
             (&rest[..text::find_nul(rest).unwrap_or(rest.len())], place)
         };
         order.sort_unstable_by(|a, b| text(a).cmp(&text(b)));
-        let key = |&index: &u32| {
-            Value { kind: kind::KEY, width: 0, bits: u64::from(places[index as usize]) }
+        let key = |&index: &u32| Value {
+            kind: kind::KEY,
+            width: 0,
+            bits: u64::from(places[index as usize]),
         };
         let sorted: Vec<Value> = order.iter().map(key).collect();
         let list = self.vector(&sorted, None, kind::VECTOR_KEY);

@@ -161,7 +161,7 @@ fn broken_bytes_are_refused_with_their_place() {
         ("050c01", "a float of less than 32 bits", 0),
         ("00016c01", "a type that there is not", 0),
         // Offsets to themselves and to before the start.
-        ("002801", nowhere, 0),
+        ("002801", "a length before the start", 0),
         ("052801", nowhere, 0),
         // A list of 255 and a string of as many; a string without its NUL, one that is no UTF-8.
         ("ff00012801", ends, 5),

@@ -210,7 +210,7 @@ fn what_it_can_not_hold_is_refused_by_name() {
 #[test]
 fn what_json_has_no_word_for_is_refused_by_name() {
     for (hex, what, offset) in [
-        ("67c00fd0818180", "a timestamp", 0),
+        ("67c00fd081818080", "a timestamp", 0),
         ("9161", "binary data", 0),
         ("b2a161", "binary data", 1),
         ("c20f0f", "an S-expression", 0),
@@ -246,7 +246,7 @@ fn broken_bytes_are_refused_with_their_place() {
         ("5101", ends, 2),
         ("b3 5101 81", "a number that reaches past its value", 3),
         // Lengths that only a liar declares.
-        ("be 7fffffffffffffffff ff", "a number of more than 63 bits", 9),
+        ("be 7f7f7f7f7f7f7f7f7f ff", "a number of more than 63 bits", 10),
         ("be 7fffffffffff ff", ends, 8),
         ("8e 7fffffffffff ff", ends, 8),
         ("e1 81", "an annotation without a value", 0),
