@@ -277,7 +277,7 @@ fn every_registry_row_has_vectors_and_a_place_in_the_specification() {
         let [valid, invalid] = &known[kind];
         let row = format!("| `0x{id:02X}` | {kind} |");
         assert!(page.contains(&row), "spec/envelope.md has no row {row:?} for {name}");
-        // A vector has no room for a schema file; integration/tests/schemas.rs has other readers.
+        // Those have vectors with their schema files, which crates/schema/tests/vectors.rs runs.
         if kind == "encoding" && encoding_named(name).is_some_and(|row| row.needs_schema) {
             continue;
         }

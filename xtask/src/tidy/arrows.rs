@@ -29,7 +29,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("testkit", &["core", "generate", "wire", "rollout", "stores"]),
     ("python", &["core", "evaluate", "learn"]),
-    ("bench", &["core", "generate", "evaluate", "learn", "wire", "rollout", "stores", "ingest"]),
+    (
+        "bench",
+        &["core", "schema", "generate", "evaluate", "learn", "wire", "rollout", "stores", "ingest"],
+    ),
     ("cart-service", &["rollout", "stores"]),
     ("fuzz", &["core", "wire"]),
     ("integration", &[]),
