@@ -365,7 +365,12 @@ fn it_is_one_line_that_says_what_to_do() {
     let held = format!("{LEAN}processes = [\"other\"]\n");
     refused(&held, &[], 1, &["held back", "other"]);
     let other = folder.write("other.json", "{}");
-    refused(LEAN, &["--checkpoint", &other], 1, &["other.json", "no checkpoint"]);
+    let of_other = backfill(&folder, &address, LEAN).and(["--checkpoint", &other]).run().code(1);
+    of_other.says(&[
+        "other.json",
+        "no checkpoint",
+        "assumed that every process does COMPRESS_ONLY",
+    ]);
     let nowhere = backfill(&folder, "sqlite:/nowhere/shop.db", LEAN);
     nowhere.run().refused(1, &["/nowhere/shop.db"]);
     let one = Redis::start();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cinch_evaluate::report::human;
 use cinch_stores::backfill::{
-    BackfillOptions, BackfillReport, Estimate, EstimateOptions, Interval, Target, backfill,
+    BackfillOptions, BackfillReport, Estimate, EstimateOptions, Interval, Target, backfill, check,
     checkpoint_name, estimate,
 };
 use cinch_stores::walk::WalkError;
@@ -23,14 +23,27 @@ pub fn run(
     arguments: &BackfillArguments,
     variables: Vec<(String, String)>,
 ) -> Result<Done, Failure> {
-    let walk = Walk::open(&arguments.walk, variables)?;
+    let walk = Walk::open(&arguments.walk, variables, arguments.control.is_some())?;
     let target = match arguments.to {
         TargetChoice::Policy => Target::Policy,
         TargetChoice::Plain => Target::Plain,
     };
-    if target == Target::Policy {
+    let announcer = match &arguments.control {
+        Some(address) => Some(walk.join(address)?),
+        None => None,
+    };
+    if announcer.is_none() && target == Target::Policy {
         walk.refuse_managed()?;
     }
+    let done = run_joined(arguments, &walk, target);
+    if let Some(announcer) = announcer {
+        walk.runtime.block_on(announcer.stop());
+    }
+    done
+}
+
+/// Runs it while the announcer, where there is one, keeps the policy that of the fleet.
+fn run_joined(arguments: &BackfillArguments, walk: &Walk, target: Target) -> Result<Done, Failure> {
     let skip = arguments.skip_expiring_below.as_millis();
     let mut options = BackfillOptions {
         walk: walk.options.clone(),
@@ -39,10 +52,14 @@ pub fn run(
         skip_expiring_below_ms: u64::try_from(skip).unwrap_or(u64::MAX),
         checkpoint: None,
     };
+    check(walk.store.as_ref(), &walk.live, &options)?;
+    if arguments.control.is_none() && target == Target::Policy {
+        walk.tell_assumptions();
+    }
     let interrupt = Interrupt::handled();
     let bar = Bar::new(arguments.walk.progress);
     if arguments.dry_run {
-        return dry_run(arguments, &walk, &options, &interrupt, &bar);
+        return dry_run(arguments, walk, &options, &interrupt, &bar);
     }
     let checkpoint = arguments.checkpoint.clone().unwrap_or_else(|| {
         PathBuf::from(checkpoint_name(walk.store.as_ref(), &walk.live, &options))

@@ -28,7 +28,7 @@ use cinch_sample::SampleError;
 use cinch_stores::StoreError;
 use cinch_stores::control::controller::ControllerError;
 use cinch_stores::control::limits::LimitError;
-use cinch_stores::control::{ControlError, StartError};
+use cinch_stores::control::{ControlError, ProofError, StartError};
 use cinch_stores::walk::WalkError;
 
 /// Why a command failed.
@@ -160,6 +160,9 @@ pub enum Failure {
     /// A walk through a store ended before its end.
     #[error(transparent)]
     Walk(#[from] WalkError),
+    /// What a verification was to clear stays.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
     /// A path to a member was written wrongly.
     #[error(transparent)]
     Field(#[from] FieldPathError),

@@ -22,6 +22,7 @@ use cinch_stores::control::decision::{Lag, Request, is_managed};
 
 use crate::Done;
 use crate::failure::Failure;
+use crate::walk::schema_in_words;
 use arguments::{
     AdvanceArguments, BackArguments, PlaceArguments, RequestArguments, RolloutArguments,
     RolloutCommand,
@@ -144,7 +145,8 @@ fn read(
     process: Option<&str>,
 ) -> Result<Configuration, Failure> {
     let name = process.unwrap_or("operator").to_owned();
-    let mut configuration = Sources::read(path, variables, name)?.configuration()?;
+    let sources = Sources::read(path, variables, name)?;
+    let mut configuration = sources.with_schemas(schema_in_words).configuration()?;
     if let Some(process) = process {
         process.clone_into(&mut configuration.process);
     }

@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
+use cinch_core::schema::Schema;
 use cinch_evaluate::report::human;
-use cinch_rollout::live::Live;
-use cinch_rollout::settings::{Modes, Sources};
+use cinch_rollout::live::{Live, Snapshot};
+use cinch_rollout::settings::{Modes, Namespace, Sources};
+use cinch_stores::control::{Announcer, AnnouncerOptions, Control};
 use cinch_stores::problems::Problem;
 use cinch_stores::walk::WalkOptions;
 use cinch_stores::{Store, open};
@@ -15,6 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::arguments::WalkArguments;
 use crate::failure::Failure;
+use crate::profile::read_schema;
 
 /// The name of this process where the configuration gives it none.
 const PROCESS: &str = "cinch";
@@ -32,13 +36,18 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Reads the configuration and opens the store.
+    /// Reads the configuration and opens the store. A walk that joins the fleet does so under a
+    /// name of its own: the file may name the process that it is for.
     pub fn open(
         arguments: &WalkArguments,
         variables: Vec<(String, String)>,
+        is_joining: bool,
     ) -> Result<Walk, Failure> {
         let sources = Sources::read(&arguments.config, variables, PROCESS.to_owned())?;
-        let configuration = sources.configuration()?;
+        let mut configuration = sources.with_schemas(schema_in_words).configuration()?;
+        if is_joining {
+            configuration.process = format!("{PROCESS}-{}", std::process::id());
+        }
         for warning in &configuration.warnings {
             eprintln!("cinch: warning: {warning}");
         }
@@ -57,25 +66,57 @@ impl Walk {
         Ok(Walk { runtime, store: Arc::from(store), live, options })
     }
 
+    /// Joins the fleet as one process more, so that the policy is that of the step that holds, and
+    /// everybody else reckons with this one.
+    pub fn join(&self, address: &str) -> Result<Announcer, Failure> {
+        let live = Arc::clone(&self.live);
+        self.runtime.block_on(async {
+            let control = Control::open(address, false).await?;
+            Ok(Announcer::start(control, live, AnnouncerOptions::default()).await?)
+        })
+    }
+
     /// Refuses namespaces whose modes this process does not know, because they stand in the durable
     /// state: their policy would be to write plain.
     pub fn refuse_managed(&self) -> Result<(), Failure> {
         let snapshot = self.live.snapshot();
-        for ready in snapshot.namespaces() {
-            let namespace = ready.namespace();
-            let is_meant = self.options.namespace.as_ref().is_none_or(|n| *n == namespace.name);
-            if is_meant && matches!(namespace.modes, Modes::Managed(_)) {
-                let message = format!(
-                    "namespace {} is managed, and where its rollout stands is not in the \
-                     configuration: give it modes in a file of its own for this job, or go back \
-                     with --to plain",
-                    namespace.name
-                );
-                return Err(Failure::Argument(message));
-            }
+        match self.meant(&snapshot).find(|n| matches!(n.modes, Modes::Managed(_))) {
+            None => Ok(()),
+            Some(namespace) => Err(Failure::Argument(format!(
+                "namespace {} is managed, and where its rollout stands is not in the \
+                 configuration: name its control store with --control, or go back with --to plain",
+                namespace.name
+            ))),
         }
-        Ok(())
     }
+
+    /// Says what is taken for granted where no control store is asked.
+    pub fn tell_assumptions(&self) {
+        for namespace in self.meant(&self.live.snapshot()) {
+            let modes = match namespace.modes {
+                Modes::Managed(_) => continue,
+                Modes::Two { write, read } => format!("{}/{}", write.name(), read.name()),
+                Modes::One { write } => write.name().to_owned(),
+            };
+            eprintln!(
+                "cinch: {}: without --control it is assumed that every process does {modes} and \
+                 reads what this configuration writes",
+                namespace.name
+            );
+        }
+    }
+
+    /// The namespaces that the walk is about.
+    fn meant<'s>(&self, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Arc<Namespace>> {
+        let only = self.options.namespace.clone();
+        let all = snapshot.namespaces().iter().map(|ready| ready.namespace());
+        all.filter(move |namespace| only.as_ref().is_none_or(|name| *name == namespace.name))
+    }
+}
+
+/// Reads a schema for a configuration.
+pub fn schema_in_words(path: &Path) -> Result<Arc<Schema>, String> {
+    read_schema(path).map_err(|failure| failure.to_string())
 }
 
 /// Problems, for people: so many of each kind and some of them.

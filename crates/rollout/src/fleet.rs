@@ -12,6 +12,8 @@ use cinch_core::encoding::ENCODINGS;
 use cinch_core::profile::Profile;
 use serde::{Deserialize, Serialize};
 
+use crate::decoders::Decoders;
+pub use crate::decoders::Lack;
 use crate::modes::{ReadMode, SingleWrite, WriteMode};
 
 /// The version of the envelope that this release reads and writes.
@@ -52,6 +54,13 @@ pub struct Practice {
     pub single: Option<SingleWrite>,
     /// The dictionaries that it has loaded.
     pub dictionaries: BTreeSet<u32>,
+    /// The schemas that it has loaded.
+    #[serde(default)]
+    pub schemas: BTreeSet<String>,
+    /// Whether it acts by the seal of the namespace's state; a release that knows no seals does
+    /// not say so.
+    #[serde(default)]
+    pub keeps_seal: bool,
     /// The epoch of the namespace's durable state that it has seen: a change holds for it only
     /// from there on.
     pub epoch: u64,
@@ -99,42 +108,24 @@ impl Announcement {
         now_ms <= self.renewed_at_ms.saturating_add(self.lease_ms)
     }
 
-    /// What of a profile this process could not read, if anything.
-    fn lacks(&self, namespace: &str, profile: &Profile) -> Option<Lack> {
+    /// What it can read in a namespace.
+    pub fn decoders(&self, namespace: &str) -> Decoders {
+        let practice = self.namespaces.get(namespace);
+        Decoders {
+            codecs: self.codecs.clone(),
+            encodings: self.encodings.clone(),
+            dictionaries: practice.map(|known| known.dictionaries.clone()).unwrap_or_default(),
+            schemas: practice.map(|known| known.schemas.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// What of these it could not read, if anything.
+    fn lacks(&self, namespace: &str, needed: &Decoders) -> Option<Lack> {
         if self.envelope_version < ENVELOPE_VERSION {
             return Some(Lack::EnvelopeVersion(ENVELOPE_VERSION));
         }
-        for codec in profile.codecs() {
-            let written = codec.bare_form().unwrap_or(codec).info();
-            if !self.codecs.contains(&written.id.0) {
-                return Some(Lack::Codec(written.name));
-            }
-        }
-        for encoding in profile.encodings() {
-            if !self.encodings.contains(&encoding.id.0) {
-                return Some(Lack::Encoding(encoding.name));
-            }
-        }
-        let known = self.namespaces.get(namespace).map(|practice| &practice.dictionaries);
-        let missing = profile
-            .dictionaries()
-            .map(|dictionary| dictionary.id())
-            .find(|id| !known.is_some_and(|known| known.contains(id)));
-        missing.map(Lack::Dictionary)
+        needed.missing_in(&self.decoders(namespace))
     }
-}
-
-/// What a reader lacks for a profile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lack {
-    /// This version of the envelope.
-    EnvelopeVersion(u8),
-    /// This codec.
-    Codec(&'static str),
-    /// This encoding.
-    Encoding(&'static str),
-    /// The dictionary of this id.
-    Dictionary(u32),
 }
 
 /// Who or what stands against a mode, named so that an operator can go and look.
@@ -179,18 +170,10 @@ impl std::fmt::Display for Obstacle {
             Obstacle::LegacyWriters => f.write_str("legacy_writers = true"),
             Obstacle::ReadsRawOnly(process) => write!(f, "{process} reads NO_COMPRESS"),
             Obstacle::WritesRawOnly(process) => write!(f, "{process} writes NO_COMPRESS"),
-            Obstacle::Lacks(process, Lack::EnvelopeVersion(version)) => {
-                write!(f, "{process} does not read envelopes of version {version}")
+            Obstacle::Lacks(process, lack @ (Lack::Dictionary(_) | Lack::Schema(_))) => {
+                write!(f, "{process} has not loaded {lack}")
             }
-            Obstacle::Lacks(process, Lack::Codec(name)) => {
-                write!(f, "{process} does not decode {name}")
-            }
-            Obstacle::Lacks(process, Lack::Encoding(name)) => {
-                write!(f, "{process} does not decode the encoding {name}")
-            }
-            Obstacle::Lacks(process, Lack::Dictionary(id)) => {
-                write!(f, "{process} has not loaded dictionary {id:#010x}")
-            }
+            Obstacle::Lacks(process, lack) => write!(f, "{process} does not read {lack}"),
             Obstacle::State(what) => write!(f, "the durable state says {what}"),
         }
     }
@@ -223,9 +206,15 @@ impl Fleet {
 
     /// What stands against writing by a profile: every live reader must be able to decode it.
     pub fn against_profile(&self, namespace: &str, profile: &Profile) -> Option<Obstacle> {
+        self.against_values(namespace, &Decoders::of_profile(profile))
+    }
+
+    /// What stands against values that need these decoders, whether they are to be written or are
+    /// stored already.
+    pub fn against_values(&self, namespace: &str, needed: &Decoders) -> Option<Obstacle> {
         self.missing().or_else(|| {
             self.live.iter().find_map(|found| {
-                let lack = found.lacks(namespace, profile)?;
+                let lack = found.lacks(namespace, needed)?;
                 Some(Obstacle::Lacks(found.process.clone(), lack))
             })
         })

@@ -20,11 +20,13 @@ use crate::settings::Namespace;
 mod foreign;
 mod pool;
 mod read;
+mod same;
 #[cfg(test)]
 mod tests;
 mod tools;
 
 pub use foreign::ForeignError;
+pub use same::is_same_value;
 
 use pool::Pool;
 
@@ -185,6 +187,7 @@ impl DecodeError {
     pub fn kind(&self) -> &'static str {
         match self {
             DecodeError::Envelope(error) => error.code(),
+            DecodeError::Foreign(ForeignError::Object { .. }) => "unknown-encoding",
             DecodeError::Block { .. } | DecodeError::Foreign(_) => "damaged",
             DecodeError::UnknownCodec(_) => "unknown-codec",
             DecodeError::Setup(_) => "no-memory",
@@ -198,8 +201,10 @@ impl DecodeError {
             DecodeError::Envelope(error) => {
                 matches!(error, UnpackError::Damaged { .. } | UnpackError::ChecksumMismatch { .. })
             }
-            DecodeError::Block { .. } | DecodeError::Foreign(_) => true,
-            DecodeError::UnknownCodec(_) | DecodeError::Setup(_) => false,
+            DecodeError::Block { .. } => true,
+            // Most of these formats have no mark of their own, so that a plain value may be taken
+            // for one.
+            DecodeError::Foreign(_) | DecodeError::UnknownCodec(_) | DecodeError::Setup(_) => false,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! The principal types: a [`Record`] is what a store holds under a key, in one slot or two;
 //! [`modes::WriteMode`] and [`modes::ReadMode`] say which of them is written and believed.
 
+pub mod decoders;
 pub mod fleet;
 pub mod gate;
 pub mod glob;

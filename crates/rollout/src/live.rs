@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 
+use crate::decoders::schema_id;
 use crate::fleet::{Announcement, Fleet, Practice};
 use crate::gate::Gate;
 use crate::metrics::{EXPORT_VERSION, Export, Metrics, NamespaceMetrics};
@@ -183,8 +184,10 @@ impl Live {
             let namespace = ready.namespace();
             let mut practice = Practice {
                 dictionaries: namespace.all_dictionaries().map(|found| found.id()).collect(),
+                schemas: namespace.all_schemas().map(|found| schema_id(found)).collect(),
                 health: ready.metrics.health(),
                 epoch: parts.states.get(&namespace.name).map_or(0, |state| state.epoch),
+                keeps_seal: parts.states.get(&namespace.name).is_some_and(|state| state.sealed),
                 ..Practice::default()
             };
             // What it does for some keys is what others must reckon with.

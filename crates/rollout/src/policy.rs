@@ -7,6 +7,7 @@
 
 use xxhash_rust::xxh64::xxh64;
 
+use crate::decoders::{Decoders, Lack};
 use crate::fleet::{Fleet, Obstacle};
 use crate::modes::{ReadMode, SingleWrite, WriteMode};
 use crate::settings::{Configuration, Modes, Namespace, Slots};
@@ -137,7 +138,7 @@ fn two_write(circumstances: &Circumstances<'_>, wish: WriteMode) -> (WriteMode, 
     if let Some(obstacle) = fleet.against_profile(&namespace.name, &namespace.profile) {
         return (WriteMode::NoCompress, Some(obstacle));
     }
-    if let Some(obstacle) = unnamed_dictionary(namespace, state) {
+    if let Some(obstacle) = unnamed(namespace, state) {
         return (WriteMode::NoCompress, Some(obstacle));
     }
     if wish.writes_raw() {
@@ -147,6 +148,8 @@ fn two_write(circumstances: &Circumstances<'_>, wish: WriteMode) -> (WriteMode, 
         Some(Obstacle::LegacyReaders)
     } else if !state.may_lack_raw {
         Some(Obstacle::State("that no record lacks its raw copy"))
+    } else if state.sealed {
+        Some(Obstacle::State("that a verification proves that no record lacks its raw copy"))
     } else {
         fleet.against_raw_less(&namespace.name)
     };
@@ -189,8 +192,10 @@ fn one(circumstances: &Circumstances<'_>, wish: SingleWrite) -> OneSlotPlan {
         Some(Obstacle::LegacyReaders)
     } else if !state.may_be_packed {
         Some(Obstacle::State("that no value is packed"))
+    } else if state.sealed {
+        Some(Obstacle::State("that a verification proves that no value is packed"))
     } else {
-        unnamed_dictionary(namespace, state)
+        unnamed(namespace, state)
             .or_else(|| fleet.against_profile(&namespace.name, &namespace.profile))
     };
     match obstacle {
@@ -199,14 +204,16 @@ fn one(circumstances: &Circumstances<'_>, wish: SingleWrite) -> OneSlotPlan {
     }
 }
 
-/// A dictionary that would be written and does not stand in the durable state, where whoever
-/// retires dictionaries would look for it.
-fn unnamed_dictionary(namespace: &Namespace, state: &NamespaceState) -> Option<Obstacle> {
-    namespace
-        .profile
-        .dictionaries()
-        .any(|dictionary| !state.dictionaries.contains(&dictionary.id()))
-        .then_some(Obstacle::State("that no value names the profile's dictionary"))
+/// What would be needed to read what is written, and does not stand in the durable state, where
+/// whoever starts looks for it.
+fn unnamed(namespace: &Namespace, state: &NamespaceState) -> Option<Obstacle> {
+    let missing = Decoders::of_profile(&namespace.profile).missing_in(&state.stored)?;
+    Some(Obstacle::State(match missing {
+        Lack::Dictionary(_) => "that no value names the profile's dictionary",
+        Lack::Schema(_) => "that no value names the profile's schema",
+        Lack::Encoding(_) => "that no value is in the profile's encoding",
+        Lack::Codec(_) | Lack::EnvelopeVersion(_) => "that no value is in the profile's codec",
+    }))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use cinch_core::dictionary::Dictionary;
 use cinch_core::profile::Profile;
+use cinch_core::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::glob::Glob;
@@ -21,7 +22,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use file::{ConfigurationError, Sources};
+pub use file::{ConfigurationError, SchemaReader, Sources};
 
 /// The longest payload that a namespace takes unless it says otherwise, in bytes: a hostile header
 /// may ask a reader for this much memory and no more.
@@ -81,6 +82,8 @@ pub struct Namespace {
     pub has_legacy_writers: bool,
     /// Dictionaries that values may still name beside those of the profile.
     pub dictionaries: Vec<Arc<Dictionary>>,
+    /// Schemas that values may still name beside those of the profile.
+    pub schemas: Vec<Arc<Schema>>,
     /// Formats of other tools that its values may be in.
     pub foreign_formats: Vec<ForeignFormat>,
 }
@@ -146,6 +149,16 @@ pub enum ForeignFormat {
     RedissonSnappy,
     /// Redisson's `ZStdCodec`: the length in four bytes, then a zstd frame.
     RedissonZstd,
+    /// An entry of Rails 7.1 and later: strings, also compressed with zlib.
+    Rails71,
+    /// What Rails and others serialise with Ruby's Marshal: strings alone are read.
+    RailsMarshal,
+    /// Django and django-redis: pickle, also inside zlib: texts and bytes alone are read.
+    Django,
+    /// pymemcache: pickle, also inside zlib. The flags stand outside of the value and are not seen.
+    Pymemcache,
+    /// spymemcached: gzip, Java's serialisation, or both: strings alone are read.
+    Spymemcached,
 }
 
 impl Namespace {
@@ -166,6 +179,11 @@ impl Namespace {
     /// Every dictionary that its readers must have, the profile's own first.
     pub fn all_dictionaries(&self) -> impl Iterator<Item = &Arc<Dictionary>> {
         self.profile.dictionaries().chain(&self.dictionaries)
+    }
+
+    /// Every schema that its readers must have, the profile's own first.
+    pub fn all_schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+        self.profile.schemas().chain(&self.schemas)
     }
 }
 

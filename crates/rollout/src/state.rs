@@ -5,10 +5,9 @@
 //! slot, and every dictionary that values may name are written down *before* they happen, in a
 //! store that does not evict, by compare-and-set on the epoch.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
+use crate::decoders::Decoders;
 use crate::modes::SingleWrite;
 use crate::settings::{Modes, Namespace};
 use crate::steps::Step;
@@ -30,10 +29,34 @@ pub struct NamespaceState {
     pub may_be_packed: bool,
     /// Whether values in foreign formats may be there.
     pub may_be_foreign: bool,
-    /// The dictionaries that values may name.
-    pub dictionaries: BTreeSet<u32>,
+    /// What values may need to be read. A process that lacks any of it does not start.
+    #[serde(flatten)]
+    pub stored: Decoders,
+    /// While this is set nobody writes what a verification is proving to be gone: records without
+    /// a raw copy, in a store with one slot packed values. Who wants to write them takes the seal
+    /// off first, by compare-and-set, and so voids the proof.
+    #[serde(default)]
+    pub sealed: bool,
+    /// The last verification that cleared a flag.
+    #[serde(default)]
+    pub proof: Option<Proof>,
     /// How far the rollout is, where `cinch rollout` manages the namespace.
     pub progress: Progress,
+}
+
+/// What allowed a flag to be cleared, for people who ask later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The store that was read, by an address without secrets.
+    pub store: String,
+    /// The epoch of the seal under which every key was looked at.
+    pub sealed_epoch: u64,
+    /// How many records were read.
+    pub records: u64,
+    /// When the seal was set, in milliseconds since 1970.
+    pub sealed_ms: u64,
+    /// When the flag was cleared, in milliseconds since 1970.
+    pub cleared_ms: u64,
 }
 
 /// Where a managed rollout stands.
@@ -59,7 +82,9 @@ impl Default for NamespaceState {
             may_lack_raw: false,
             may_be_packed: false,
             may_be_foreign: false,
-            dictionaries: BTreeSet::new(),
+            stored: Decoders::default(),
+            sealed: false,
+            proof: None,
             progress: Progress::default(),
         }
     }
@@ -99,7 +124,7 @@ impl NamespaceState {
             may_lack_raw,
             may_be_packed,
             may_be_foreign: !namespace.foreign_formats.is_empty(),
-            dictionaries: namespace.all_dictionaries().map(|found| found.id()).collect(),
+            stored: Decoders::of_this_release(namespace),
             ..NamespaceState::default()
         }
     }

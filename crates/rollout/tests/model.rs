@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cinch_rollout::decoders::Decoders;
 use cinch_rollout::fleet::{Announcement, Fleet, Practice};
 use cinch_rollout::gate::Gate;
 use cinch_rollout::modes::{ReadMode, WriteMode};
@@ -129,6 +130,8 @@ impl Rollout {
         configuration.process = format!("p{process}");
         let mut durable =
             NamespaceState { may_lack_raw: state.may_lack_raw, ..NamespaceState::default() };
+        let namespace = &self.configuration.namespaces["carts"];
+        durable.stored = Decoders::of_profile(&namespace.profile);
         durable.progress.step = state.seen[process];
         durable.progress.first = vec!["p0".to_owned()];
         let live = (0..PROCESSES).map(|other| {

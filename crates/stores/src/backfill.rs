@@ -16,6 +16,7 @@ use cinch_rollout::Record;
 use cinch_rollout::live::{Live, Ready};
 use cinch_rollout::modes::{ReadMode, SingleWrite, WriteMode};
 use cinch_rollout::policy::{OneSlotPlan, Plan, TwoSlotPlan};
+use cinch_rollout::settings::Modes;
 
 use crate::problems;
 use crate::store::{Condition, Expiry, Found, PutOutcome, Store};
@@ -101,9 +102,7 @@ pub async fn backfill(
     stop: &AtomicBool,
     progress: &mut (dyn FnMut(&Progress<'_>) + Send),
 ) -> Result<BackfillReport, WalkError> {
-    let only = options.walk.namespace.as_deref();
-    walk::check(store.as_ref(), &live, only)?;
-    check_plans(&live, options)?;
+    check(store.as_ref(), &live, options)?;
     let job = job::of(store.as_ref(), &live, options);
     let mut checkpoint = Checkpoint::open(options.checkpoint.as_deref(), &job)?;
     let (from, resumed) = (checkpoint.cursor(), checkpoint.was_there());
@@ -125,6 +124,16 @@ pub async fn backfill(
         walk::walk(&work.paced, &work, options.walk.concurrency, from, stop, steps).await?;
     let counts = work.counts().clone();
     Ok(BackfillReport { is_complete, resumed, counts })
+}
+
+/// Whether a backfill may begin: its namespaces are there and fit the store, and the policy is what
+/// is configured, for all keys.
+///
+/// # Errors
+/// [`WalkError`], which says what to see to first.
+pub fn check(store: &dyn Store, live: &Live, options: &BackfillOptions) -> Result<(), WalkError> {
+    walk::check(store, live, options.walk.namespace.as_deref())?;
+    check_plans(live, options)
 }
 
 /// A name for the checkpoint of a job, which another job has not.
@@ -162,6 +171,22 @@ fn not_held_back(ready: &Ready, plan: &Plan, options: &BackfillOptions) -> Resul
             namespace: ready.namespace().name.clone(),
             obstacle: obstacle.to_string(),
         }),
+        _ if options.target == Target::Policy => not_ahead(ready, plan),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to go where a managed rollout does not stand: while its step packs nothing for this
+/// process or for some keys, what others have packed would be taken apart again.
+fn not_ahead(ready: &Ready, plan: &Plan) -> Result<(), WalkError> {
+    let is_packing = match plan {
+        Plan::Two(plan) => plan.write.writes_packed(),
+        Plan::One(plan) => plan.write == SingleWrite::Packed,
+    };
+    match ready.namespace().modes {
+        Modes::Managed(_) if !is_packing => {
+            Err(WalkError::Ahead { namespace: ready.namespace().name.clone() })
+        }
         _ => Ok(()),
     }
 }

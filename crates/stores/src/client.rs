@@ -30,8 +30,6 @@ pub struct Got {
     pub read: Read,
     /// The state of the record, to replace exactly it.
     pub version: Version,
-    /// The time it has left in milliseconds, where it expires and the store says so.
-    pub expires_in_ms: Option<u64>,
 }
 
 /// Why a call did not succeed.
@@ -102,7 +100,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub async fn get(&self, key: &[u8]) -> Result<Option<Got>, ClientError> {
-        let Some(found) = self.store.get(key).await? else { return Ok(None) };
+        let Some(found) = self.store.get_record(key).await? else { return Ok(None) };
         let result = {
             let snapshot = self.live.snapshot();
             match snapshot.namespace_of(key) {
@@ -120,7 +118,7 @@ impl Client {
         match result {
             Ok(mut read) => {
                 read.stamp = stamp_of(&found.record, &self.store.shape());
-                Ok(Some(Got { read, version: found.version, expires_in_ms: found.expires_in_ms }))
+                Ok(Some(Got { read, version: found.version }))
             }
             Err(error) if error.may_be_removed => {
                 // Somebody may have replaced it meanwhile; then it stays, and the next read tells.

@@ -22,12 +22,14 @@ pub mod decision;
 mod directory;
 pub mod limits;
 mod open;
+pub mod proof;
 mod raise;
 #[cfg(test)]
 mod tests;
 
 pub use announcer::{Announcer, AnnouncerOptions, NotReady, Readiness, StartError};
 pub use directory::{Directory, Incarnation, Publication};
+pub use proof::{ProofError, ProofOptions, Seal};
 
 /// The longest name of a namespace or process in a key, in bytes: with what stands before it, a key
 /// fits the 255 characters of a text column that has an index everywhere.

@@ -95,6 +95,25 @@ impl RedisStore {
         Ok(matches!(answer, Value::Int(done) if done > 0))
     }
 
+    fn found(
+        &self,
+        key: &[u8],
+        value: Value,
+        expires_in_ms: Option<u64>,
+    ) -> Result<Option<Found>, StoreError> {
+        match value {
+            Value::BulkString(value) => {
+                let version = Version(value.clone());
+                Ok(Some(Found { record: Record::single(value), version, expires_in_ms }))
+            }
+            Value::Nil => Ok(None),
+            other => {
+                let message = format!("an answer that is no string: {other:?}");
+                Err(StoreError::shape(&self.name, key, message))
+            }
+        }
+    }
+
     fn no_stamp(&self) -> StoreError {
         let what = "keep or compare a version stamp: a key holds nothing beside its value";
         StoreError::unsupported(&self.name, what)
@@ -122,30 +141,33 @@ impl Store for RedisStore {
         &self.name
     }
 
+    fn scans_all(&self) -> bool {
+        self.pattern.is_none()
+    }
+
     async fn get(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
-        let mut commands = vec![cmd("GET")];
-        if self.reads_expiry {
-            commands.push(cmd("PTTL"));
+        if !self.reads_expiry {
+            return self.get_record(key).await;
         }
+        let mut commands = [cmd("GET"), cmd("PTTL")];
         for command in &mut commands {
             command.arg(key);
         }
         let answers = self.link.ask_all(&commands).await;
         let mut answers = answers.map_err(|error| explain(&self.name, key, &error))?.into_iter();
-        let value = match answers.next() {
-            Some(Value::BulkString(value)) => value,
-            Some(Value::Nil) | None => return Ok(None),
-            Some(other) => {
-                let message = format!("an answer that is no string: {other:?}");
-                return Err(StoreError::shape(&self.name, key, message));
-            }
-        };
+        let value = answers.next().unwrap_or(Value::Nil);
         let expires_in_ms = match answers.next() {
             Some(Value::Int(left)) => u64::try_from(left).ok(),
             _ => None,
         };
-        let version = Version(value.clone());
-        Ok(Some(Found { record: Record::single(value), version, expires_in_ms }))
+        self.found(key, value, expires_in_ms)
+    }
+
+    async fn get_record(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
+        let mut command = cmd("GET");
+        command.arg(key);
+        let value = self.ask(key, command).await?;
+        self.found(key, value, None)
     }
 
     async fn put(

@@ -92,11 +92,25 @@ pub trait Store: Send + Sync {
     /// Its name in messages: an address without secrets.
     fn name(&self) -> &str;
 
+    /// Whether a scan shows every key, and not only those that the address restricts it to.
+    fn scans_all(&self) -> bool {
+        true
+    }
+
     /// The record under a key, all its copies read in one step.
     ///
     /// # Errors
     /// [`StoreError`]; nothing stored is `None` and no error.
     async fn get(&self, key: &[u8]) -> Result<Option<Found>, StoreError>;
+
+    /// The record under a key as [`Store::get`] has it, but without its time to live where a store
+    /// would have to ask for that: what a service calls at every request.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing stored is `None` and no error.
+    async fn get_record(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
+        self.get(key).await
+    }
 
     /// Writes a record as a whole, in one step: a `packed` of `None` removes the compressed field,
     /// a `raw` of `None` writes null into the raw one. Fields of a document that are not ours stay.

@@ -92,6 +92,16 @@ pub enum WalkError {
         /// Why.
         obstacle: String,
     },
+    /// The rollout does not stand where every process packs every key.
+    #[error(
+        "namespace {namespace}: its rollout does not stand where all processes write packed copies \
+         of all keys, and a backfill does not run ahead of it: `cinch rollout advance` first, or \
+         go back with --to plain"
+    )]
+    Ahead {
+        /// The namespace.
+        namespace: String,
+    },
     /// The checkpoint can't be read or written.
     #[error("{path}: {message}")]
     Checkpoint {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cinch_stores::backfill::{SAMPLE_DEFAULT, SKIP_EXPIRING_BELOW_MS_DEFAULT};
+use cinch_stores::control::proof::SETTLE_MS_DEFAULT;
 use cinch_stores::walk::{CONCURRENCY_DEFAULT, CONCURRENCY_MAX};
 use clap::{Args, ValueEnum};
 
@@ -78,6 +79,10 @@ pub struct BackfillArguments {
     /// Where the job goes on after an interruption [default: a name of its own in this folder].
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     pub checkpoint: Option<PathBuf>,
+    /// The control store of the rollout: the job joins the fleet and goes no further than the
+    /// step that holds. Without it the configuration is taken at its word.
+    #[arg(long, value_name = "STORE")]
+    pub control: Option<String>,
 }
 
 /// `cinch verify`
@@ -86,4 +91,11 @@ pub struct VerifyArguments {
     /// The walk.
     #[command(flatten)]
     pub walk: WalkArguments,
+    /// The control store of the rollout: what a clean run proves to be gone is cleared there.
+    #[arg(long, value_name = "STORE")]
+    pub control: Option<String>,
+    /// How long to wait, when the whole fleet keeps the seal, for writes that were under way.
+    #[arg(long, value_name = "TIME", requires = "control",
+          default_value_t = Duration::from_millis(SETTLE_MS_DEFAULT).into())]
+    pub settle: humantime::Duration,
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use cinch_rollout::decoders::Lack;
 use cinch_rollout::fleet::{Announcement, Practice};
 use cinch_stores::control::controller::Survey;
 use cinch_stores::control::decision::{Reason, Request, Verdict, is_managed};
@@ -68,9 +69,26 @@ fn as_text(survey: &Survey, reasons: &[Reason]) -> String {
     stored.extend(state.may_be_packed.then(|| "packed".to_owned()));
     stored.extend(state.may_lack_raw.then(|| "without a raw copy".to_owned()));
     stored.extend(state.may_be_foreign.then(|| "in foreign formats".to_owned()));
-    stored.extend(state.dictionaries.iter().map(|id| format!("under dictionary {id:#010x}")));
+    let decoders = &state.stored;
+    stored.extend(decoders.codecs.iter().map(|id| format!("in {}", Lack::Codec(*id))));
+    stored.extend(decoders.encodings.iter().map(|id| format!("in {}", Lack::Encoding(*id))));
+    stored
+        .extend(decoders.dictionaries.iter().map(|id| format!("under {}", Lack::Dictionary(*id))));
+    stored.extend(decoders.schemas.iter().map(|id| format!("under {}", Lack::Schema(id.clone()))));
     if !stored.is_empty() {
         text.push_str(&format!("\n  values may be {}", stored.join(", ")));
+    }
+    if state.sealed {
+        text.push_str("\n  sealed: a verification proves what is gone, and nobody writes it");
+    }
+    if let Some(proof) = &state.proof {
+        text.push_str(&format!(
+            "\n  proved {}: {} records of {} under the seal of epoch {}",
+            ago(survey.now_ms, proof.cleared_ms),
+            proof.records,
+            proof.store,
+            proof.sealed_epoch
+        ));
     }
     let header = [
         "process",
@@ -159,7 +177,9 @@ fn as_json(survey: &Survey, reasons: &[Reason]) -> Value {
             "process": (process.process), "release": (process.release),
             "renewed_at_ms": (process.renewed_at_ms), "lease_ms": (process.lease_ms),
             "epoch": (practice.epoch), "does": (does(practice)),
-            "dictionaries": (practice.dictionaries), "since_step": (situation.since(process)),
+            "dictionaries": (practice.dictionaries), "schemas": (practice.schemas),
+            "codecs": (process.codecs), "encodings": (process.encodings),
+            "since_step": (situation.since(process)),
         })
     };
     json!({

@@ -8,6 +8,10 @@ use cinch_core::codec::{Decompressor, codec_named, decompress_unknown_length};
 
 use crate::settings::ForeignFormat;
 
+mod objects;
+
+use objects::Language;
+
 /// The start of Valkey GLIDE's values; a version and a codec byte follow.
 const GLIDE_START: [u8; 3] = [0x00, 0x01, 0x02];
 const GLIDE_HEADER_BYTES: usize = 5;
@@ -15,14 +19,34 @@ const GLIDE_HEADER_BYTES: usize = 5;
 /// The start of a zstd frame (RFC 8878).
 const ZSTD_START: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// Why a value in a foreign format does not decode.
+/// The start of what Rails writes from 7.1 on, and how long its header is without a version.
+const RAILS_START: [u8; 2] = [0x00, 0x11];
+const RAILS_HEADER_BYTES: usize = 15;
+/// The bit of an entry's type that says zlib.
+const RAILS_COMPRESSED: u8 = 0x80;
+
+/// Why a value in a foreign format is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a value in the format {format:?} does not decode within {limit_bytes} bytes")]
-pub struct ForeignError {
-    /// The format that it starts like.
-    pub format: ForeignFormat,
-    /// The limit of the namespace, in bytes.
-    pub limit_bytes: usize,
+pub enum ForeignError {
+    /// It does not decode, or not within the limit.
+    #[error("a value in the format {format:?} does not decode within {limit_bytes} bytes")]
+    Undecoded {
+        /// The format that it starts like.
+        format: ForeignFormat,
+        /// The limit of the namespace, in bytes.
+        limit_bytes: usize,
+    },
+    /// It is an object of a program and no text: reading it could run code that it brings along.
+    #[error(
+        "a value in the format {format:?} holds {what}, which only that language can read safely; \
+         texts alone are read"
+    )]
+    Object {
+        /// The format.
+        format: ForeignFormat,
+        /// Whose object it is.
+        what: &'static str,
+    },
 }
 
 /// The first listed format that the value looks like.
@@ -43,6 +67,16 @@ fn looks_like(format: ForeignFormat, value: &[u8]) -> bool {
         ForeignFormat::RedissonZstd => value.get(4..).is_some_and(|v| v.starts_with(&ZSTD_START)),
         ForeignFormat::RedissonLz4 => is_no_text(value) && value.len() > 4,
         ForeignFormat::RedissonSnappy => is_no_text(value),
+        ForeignFormat::Rails71 => {
+            value.starts_with(&RAILS_START) && value.len() >= RAILS_HEADER_BYTES
+        }
+        ForeignFormat::RailsMarshal => Language::of(value) == Some(Language::Ruby),
+        ForeignFormat::Django | ForeignFormat::Pymemcache => {
+            Language::of(value) == Some(Language::Python) || looks_like(ForeignFormat::Zlib, value)
+        }
+        ForeignFormat::Spymemcached => {
+            Language::of(value) == Some(Language::Java) || looks_like(ForeignFormat::Gzip, value)
+        }
     }
 }
 
@@ -69,11 +103,78 @@ pub(super) fn decode(
         ForeignFormat::RedissonZstd => sized("zstd", value, u32::from_be_bytes, limit_bytes, out),
         ForeignFormat::RedissonLz4 => sized("lz4", value, u32::from_be_bytes, limit_bytes, out),
         ForeignFormat::RedissonSnappy => snappy(value, limit_bytes, out),
+        ForeignFormat::Rails71 => rails(value, limit_bytes, out),
+        ForeignFormat::RailsMarshal => as_it_is(value, limit_bytes, out),
+        ForeignFormat::Django | ForeignFormat::Pymemcache => match value {
+            [0x78, ..] => content("zlib", value, limit_bytes, out),
+            _ => as_it_is(value, limit_bytes, out),
+        },
+        ForeignFormat::Spymemcached => match value {
+            [0x1F, ..] => content("gzip", value, limit_bytes, out),
+            _ => as_it_is(value, limit_bytes, out),
+        },
     };
-    decoded.ok_or_else(|| {
+    if decoded.is_none() {
         out.clear();
-        ForeignError { format, limit_bytes }
-    })
+        return Err(ForeignError::Undecoded { format, limit_bytes });
+    }
+    let may_be_object = match format {
+        ForeignFormat::Rails71 => is_rails_object(value),
+        ForeignFormat::RailsMarshal
+        | ForeignFormat::Django
+        | ForeignFormat::Pymemcache
+        | ForeignFormat::Spymemcached => true,
+        // What these compress is the application's own, whatever it starts like.
+        _ => false,
+    };
+    match may_be_object.then(|| Language::of(out)).flatten() {
+        None => Ok(()),
+        Some(language) => without_language(format, language, out),
+    }
+}
+
+/// Replaces a serialised text by the text.
+fn without_language(
+    format: ForeignFormat,
+    language: Language,
+    out: &mut Vec<u8>,
+) -> Result<(), ForeignError> {
+    match language.text(out).map(<[u8]>::to_vec) {
+        Some(text) => {
+            *out = text;
+            Ok(())
+        }
+        None => {
+            out.clear();
+            Err(ForeignError::Object { format, what: language.name() })
+        }
+    }
+}
+
+fn as_it_is(value: &[u8], limit_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
+    out.clear();
+    (value.len() <= limit_bytes).then(|| out.extend_from_slice(value))
+}
+
+/// An entry of Rails 7.1: two bytes, the type with a bit for zlib, when it expires, the length of
+/// a version, that version, and the content. Types 2 to 4 are strings, 1 is anything else.
+fn rails(value: &[u8], limit_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
+    let kind = *value.get(2)?;
+    let version_bytes = i32::from_le_bytes(value.get(11..15)?.try_into().ok()?);
+    let version_bytes = usize::try_from(version_bytes.max(0)).ok()?;
+    let body = value.get(RAILS_HEADER_BYTES..)?.get(version_bytes..)?;
+    if !(1..=4).contains(&(kind & !RAILS_COMPRESSED)) {
+        return None;
+    }
+    match kind & RAILS_COMPRESSED {
+        0 => as_it_is(body, limit_bytes, out)?,
+        _ => content("zlib", body, limit_bytes, out)?,
+    }
+    (!is_rails_object(value) || Language::of(out).is_some()).then_some(())
+}
+
+fn is_rails_object(value: &[u8]) -> bool {
+    value.get(2).is_some_and(|kind| kind & !RAILS_COMPRESSED == 1)
 }
 
 fn decompressor(codec: &str) -> Option<Box<dyn Decompressor>> {
@@ -154,6 +255,70 @@ mod tests {
             let mut out = Vec::new();
             decode(format, &value, 1 << 20, &mut out).unwrap();
             assert!(out == payload(), "{format:?}");
+        }
+    }
+
+    /// Each with the text of a cart inside, as the libraries write it.
+    #[test]
+    fn caches_of_frameworks_are_read_where_they_hold_a_text() {
+        let payload = payload();
+        let zlib = compressed("zlib", &payload);
+        let rails = |kind: u8, version: &[u8], body: &[u8]| {
+            let version_bytes = if version.is_empty() { -1 } else { version.len() as i32 };
+            let mut value = vec![0x00, 0x11, kind];
+            value.extend((-1.0_f64).to_le_bytes());
+            value.extend(version_bytes.to_le_bytes());
+            [&value, version, body].concat()
+        };
+        let length = (payload.len() as u32).to_le_bytes();
+        let pickle = [b"\x80\x02X", &length[..], &payload, b"q\x00."].concat();
+        let marshal = [b"\x04\x08I\"\x02", &length[..2], &payload, b"\x06:\x06ET"].concat();
+        let short = (payload.len() as u16).to_be_bytes();
+        let java = [b"\xac\xed\x00\x05t", &short[..], &payload].concat();
+        for (format, value) in [
+            (ForeignFormat::Rails71, rails(0x02, b"", &payload)),
+            (ForeignFormat::Rails71, rails(0x82, b"v7", &zlib)),
+            (ForeignFormat::Rails71, rails(0x01, b"", &marshal)),
+            (ForeignFormat::Rails71, rails(0x81, b"", &compressed("zlib", &marshal))),
+            (ForeignFormat::RailsMarshal, marshal.clone()),
+            (ForeignFormat::Django, pickle.clone()),
+            (ForeignFormat::Django, compressed("zlib", &pickle)),
+            (ForeignFormat::Django, zlib.clone()),
+            (ForeignFormat::Pymemcache, compressed("zlib", &pickle)),
+            (ForeignFormat::Spymemcached, java.clone()),
+            (ForeignFormat::Spymemcached, compressed("gzip", &java)),
+            (ForeignFormat::Spymemcached, compressed("gzip", &payload)),
+        ] {
+            assert_eq!(format_of(&[format], &value), Some(format));
+            assert_eq!(format_of(&[format], &payload), None, "plain stays plain");
+            let mut out = Vec::new();
+            decode(format, &value, 1 << 20, &mut out).unwrap();
+            assert!(out == payload, "{format:?}");
+            for length in 0..value.len() {
+                let value = &value[..length];
+                if format_of(&[format], value).is_some()
+                    && decode(format, value, 1 << 20, &mut out).is_ok()
+                {
+                    // Rails says no length: a cut there is an earlier end.
+                    assert!(format == ForeignFormat::Rails71 && payload.starts_with(&out));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn objects_are_refused_by_their_name_and_give_no_bytes() {
+        let object = b"\x80\x02cposix\nsystem\nq\x00.";
+        for (format, value, words) in [
+            (ForeignFormat::Django, compressed("zlib", object), "Python (pickle)"),
+            (ForeignFormat::Django, object.to_vec(), "Python (pickle)"),
+            (ForeignFormat::RailsMarshal, b"\x04\x08[\x00".to_vec(), "Ruby (Marshal)"),
+            (ForeignFormat::Spymemcached, b"\xac\xed\x00\x05sr".to_vec(), "Java"),
+        ] {
+            let mut out = Vec::new();
+            let error = decode(format, &value, 1 << 20, &mut out).unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+            assert!(out.is_empty());
         }
     }
 

@@ -3,11 +3,12 @@
 
 use std::time::Instant;
 
-use cinch_core::envelope::looks_like_envelope;
+use cinch_core::envelope::{Header, looks_like_envelope};
 use cinch_core::pack::{Found, looks_like_interop, unpack_interop};
 
 use super::foreign;
 use super::pool::Pool;
+use super::same::is_same;
 use super::{DecodeError, Finding, Read, ReadError, Source};
 use crate::modes::ReadMode;
 use crate::record::{Metadata, PackedField, Record, raw_checksum};
@@ -67,7 +68,7 @@ pub(super) fn two(
     let result = pool.take().unpack_field(packed, &mut out);
     read.unpack_time = Some(started.elapsed());
     if let Err(error) = result {
-        return undecodable(namespace, read, error);
+        return undecodable(namespace, record, read, error);
     }
     read.findings.extend(size_mismatch(packed, out.len()));
     match (&record.raw, standing) {
@@ -79,7 +80,7 @@ pub(super) fn two(
             read.source = Source::Packed;
         }
         (Some(raw), standing) => {
-            let is_same = *raw == out;
+            let is_same = is_same(namespace, raw, &out);
             let is_proven = matches!(standing, Standing::Current);
             match (is_same, is_proven) {
                 // A checksum that fits and a payload that does not: the packed copy is wrong.
@@ -99,15 +100,25 @@ pub(super) fn two(
 /// A packed copy that can't be unpacked costs nothing while there is a raw one.
 fn undecodable(
     namespace: &Namespace,
+    record: &Record,
     mut read: Read,
     error: DecodeError,
 ) -> Result<Read, ReadError> {
     if read.payload.is_none() {
-        let may_be_removed = namespace.is_cache && error.is_damage();
-        return Err(ReadError { error, may_be_removed });
+        let packed = record.packed.as_ref().map_or(&[][..], |packed| &packed.bytes);
+        return Err(failed(namespace, packed, error));
     }
     read.findings.push(Finding::Undecodable(error));
     Ok(read)
+}
+
+/// A value that can't be read. One that names a dictionary is never removed: with other bytes under
+/// that id a sound value looks damaged, and it is this reader that is wrong.
+fn failed(namespace: &Namespace, packed: &[u8], error: DecodeError) -> ReadError {
+    let names_dictionary =
+        Header::read(packed).is_ok_and(|(header, _)| header.dictionary.is_some());
+    let may_be_removed = namespace.is_cache && error.is_damage() && !names_dictionary;
+    ReadError { error, may_be_removed }
 }
 
 fn size_mismatch(packed: &PackedField, payload_bytes: usize) -> Option<Finding> {
@@ -127,10 +138,7 @@ pub(super) fn one(namespace: &Namespace, pool: &Pool, record: &Record) -> Result
         findings: Vec::new(),
     };
     let Some(value) = &record.raw else { return Ok(read) };
-    let failed = |error: DecodeError| {
-        let may_be_removed = namespace.is_cache && error.is_damage();
-        ReadError { error, may_be_removed }
-    };
+    let failed = |error: DecodeError| failed(namespace, value, error);
     let mut out = Vec::new();
     let started = Instant::now();
     if looks_like_envelope(value) {

@@ -11,6 +11,7 @@ use cinch_core::pack::{
     reason_to_leave,
 };
 
+use super::same::is_same;
 use super::{DecodeError, PackOutcome, WriteError};
 use crate::modes::SingleWrite;
 use crate::published::{self, PublishedCodec};
@@ -39,7 +40,10 @@ pub(super) struct MadeValue {
 impl Tools {
     pub(super) fn new(namespace: Arc<Namespace>) -> Tools {
         let dictionaries = namespace.all_dictionaries().map(Arc::clone);
-        let unpacker = Unpacker::new(dictionaries).with_limit(namespace.payload_bytes_max);
+        let schemas = namespace.all_schemas().map(Arc::clone);
+        let unpacker = Unpacker::new(dictionaries)
+            .with_schemas(schemas)
+            .with_limit(namespace.payload_bytes_max);
         Tools {
             unpacker,
             namespace,
@@ -152,8 +156,9 @@ impl Tools {
         }
         let envelope = std::mem::take(&mut self.out);
         let mut check = std::mem::take(&mut self.check);
-        let is_same =
-            !is_packed || self.unpacker.read(&envelope, &mut check).is_ok() && check == payload;
+        let is_same = !is_packed
+            || self.unpacker.read(&envelope, &mut check).is_ok()
+                && is_same(&self.namespace, payload, &check);
         (self.out, self.check) = (envelope, check);
         let outcome = match is_same {
             true => PackOutcome::Packer(outcome),

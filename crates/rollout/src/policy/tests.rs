@@ -27,8 +27,15 @@ fn fleet_of(others: Vec<Announcement>) -> Fleet {
     Fleet { live: others, missing: Vec::new() }
 }
 
+/// A state that names what values need that are written by the default profile.
+fn named() -> NamespaceState {
+    let default = configuration("");
+    let stored = Decoders::of_profile(&default.namespaces["carts"].profile);
+    NamespaceState { stored, ..NamespaceState::default() }
+}
+
 fn raw_less() -> NamespaceState {
-    NamespaceState { may_lack_raw: true, ..NamespaceState::default() }
+    NamespaceState { may_lack_raw: true, ..named() }
 }
 
 fn two_slot(configuration: &Configuration, fleet: &Fleet, state: &NamespaceState) -> TwoSlotPlan {
@@ -49,10 +56,8 @@ fn alone_and_with_the_state_behind_it_every_wish_is_granted() {
                 continue;
             }
             let text = format!("write_mode = {:?}\nread_mode = {:?}\n", write.name(), read.name());
-            let state = NamespaceState {
-                may_lack_raw: write == WriteMode::CompressOnly,
-                ..NamespaceState::default()
-            };
+            let state =
+                NamespaceState { may_lack_raw: write == WriteMode::CompressOnly, ..named() };
             let plan = two_slot(&configuration(&text), &Fleet::alone(), &state);
             assert_eq!((plan.write, plan.read), (write, read));
             assert_eq!((plan.write_obstacle, plan.read_obstacle), (None, None));
@@ -70,7 +75,7 @@ fn the_raw_copy_is_kept_while_anybody_alive_reads_it_alone() {
 
 #[test]
 fn the_raw_copy_is_kept_until_the_state_says_that_it_may_lack() {
-    let plan = two_slot(&configuration(END), &Fleet::alone(), &NamespaceState::default());
+    let plan = two_slot(&configuration(END), &Fleet::alone(), &named());
     assert_eq!(plan.write, WriteMode::Dual);
     assert!(matches!(plan.write_obstacle, Some(Obstacle::State(_))));
 }
@@ -89,7 +94,7 @@ fn who_is_missing_counts_as_the_worst_of_all() {
 fn the_packed_copy_is_not_relied_on_while_anybody_alive_removes_it() {
     let text = "write_mode = \"DUAL\"\nread_mode = \"COMPRESS_ONLY\"\n";
     let removes = announcing("b", practice(WriteMode::NoCompress, ReadMode::NoCompress));
-    let plan = two_slot(&configuration(text), &fleet_of(vec![removes]), &NamespaceState::default());
+    let plan = two_slot(&configuration(text), &fleet_of(vec![removes]), &named());
     assert_eq!((plan.write, plan.read), (WriteMode::Dual, ReadMode::VerifyCompress));
     assert_eq!(plan.read_obstacle, Some(Obstacle::WritesRawOnly("b".to_owned())));
 }
@@ -107,8 +112,8 @@ fn rolling_back_does_not_lose_what_has_no_raw_copy() {
 fn nothing_is_written_that_a_live_reader_lacks_the_decoder_for() {
     type Change = fn(&mut Announcement);
     let lacking: [(Change, Lack); 3] = [
-        (|old| old.codecs.clear(), Lack::Codec("lz4")),
-        (|old| old.encodings.clear(), Lack::Encoding("verbatim")),
+        (|old| old.codecs.clear(), Lack::Codec(0x12)),
+        (|old| old.encodings.clear(), Lack::Encoding(0x10)),
         (|old| old.envelope_version = 0, Lack::EnvelopeVersion(1)),
     ];
     for (take_away, lack) in lacking {
@@ -117,17 +122,43 @@ fn nothing_is_written_that_a_live_reader_lacks_the_decoder_for() {
         let fleet = fleet_of(vec![old]);
         let plan = two_slot(&configuration(END), &fleet, &raw_less());
         assert_eq!(plan.write, WriteMode::NoCompress);
-        assert_eq!(plan.write_obstacle, Some(Obstacle::Lacks("b".to_owned(), lack)));
+        assert_eq!(plan.write_obstacle, Some(Obstacle::Lacks("b".to_owned(), lack.clone())));
 
         let one = configuration("write = \"packed\"\n");
         let namespace = &one.namespaces["carts"];
-        let state = NamespaceState { may_be_packed: true, ..NamespaceState::default() };
+        let state = NamespaceState { may_be_packed: true, ..named() };
         let circumstances =
             Circumstances { configuration: &one, namespace, fleet: &fleet, state: &state };
         let Plan::One(plan) = decide(&circumstances, 0) else { panic!("one slot") };
         assert_eq!(plan.write, SingleWrite::Plain);
         assert_eq!(plan.write_obstacle, Some(Obstacle::Lacks("b".to_owned(), lack)));
     }
+}
+
+#[test]
+fn what_values_need_is_named_in_the_state_before_they_are_written() {
+    for end in [END, "write_mode = \"DUAL\"\n"] {
+        let state = NamespaceState { stored: Decoders::default(), ..raw_less() };
+        let plan = two_slot(&configuration(end), &Fleet::alone(), &state);
+        assert_eq!(plan.write, WriteMode::NoCompress);
+        assert!(matches!(plan.write_obstacle, Some(Obstacle::State(_))));
+    }
+}
+
+#[test]
+fn under_a_seal_nobody_writes_what_is_proved_to_be_gone() {
+    let sealed = NamespaceState { sealed: true, may_be_packed: true, ..raw_less() };
+    let plan = two_slot(&configuration(END), &Fleet::alone(), &sealed);
+    // What is there already may lack its raw copy, so that reading goes on.
+    assert_eq!((plan.write, plan.read), (WriteMode::Dual, ReadMode::CompressOnly));
+    assert!(matches!(plan.write_obstacle, Some(Obstacle::State(_))));
+    let one = configuration("write = \"packed\"\n");
+    let namespace = &one.namespaces["carts"];
+    let fleet = Fleet::alone();
+    let circumstances =
+        Circumstances { configuration: &one, namespace, fleet: &fleet, state: &sealed };
+    let Plan::One(plan) = decide(&circumstances, 0) else { panic!("one slot") };
+    assert_eq!(plan.write, SingleWrite::Plain);
 }
 
 #[test]
@@ -147,7 +178,7 @@ fn a_managed_namespace_does_what_its_step_says() {
     let configuration = configuration("managed = true\n");
     for row in STEPS {
         for (first, expected) in [(vec!["a".to_owned()], row.two[0]), (Vec::new(), row.two[1])] {
-            let mut state = NamespaceState::default();
+            let mut state = named();
             state.progress.step = row.step;
             state.progress.first = first;
             state.may_lack_raw = row.step == Step::PackedOnly;

@@ -14,6 +14,7 @@ use cinch_core::dictionary::{Dictionary, DictionaryError};
 use cinch_core::document::Fidelity as EncodingFidelity;
 use cinch_core::encoding::{Encoding, encoding_named};
 use cinch_core::profile::{Profile, ProfileError};
+use cinch_core::schema::Schema;
 
 use super::position::{line_of, shown};
 use super::table::{Defaults, Fidelity, File, Table};
@@ -34,6 +35,9 @@ const LEASE_MS_MIN: u64 = 1_000;
 /// The start of the variables that override settings.
 const PREFIX: &str = "CINCH_";
 
+/// Reads a schema file whose name ends as its language's files do; the text says what is wrong.
+pub type SchemaReader = fn(&Path) -> Result<Arc<Schema>, String>;
+
 /// What a configuration is made of.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
@@ -45,6 +49,9 @@ pub struct Sources {
     pub variables: Vec<(String, String)>,
     /// The name of this process where neither the file nor a variable says one.
     pub process: String,
+    /// Reads the schemas that profiles name. It brings the compilers of three languages with it,
+    /// so that an application which needs no schema does not link them.
+    pub schema_reader: Option<SchemaReader>,
 }
 
 /// Why there is no configuration. The text says where and what to do.
@@ -115,7 +122,13 @@ impl Sources {
             text,
             variables: variables.into_iter().collect(),
             process,
+            schema_reader: None,
         })
+    }
+
+    /// The same sources, in which profiles may name schemas.
+    pub fn with_schemas(self, reader: SchemaReader) -> Sources {
+        Sources { schema_reader: Some(reader), ..self }
     }
 
     /// The configuration, with its profiles and dictionaries read.
@@ -270,6 +283,11 @@ impl Sources {
             let read = self.dictionary(path, dictionaries);
             of_others.push(read.map_err(|error| wrong("dictionaries", error))?);
         }
+        let mut schemas = Vec::new();
+        for path in &table.schemas {
+            let read = self.schema_at(&self.beside(path));
+            schemas.push(read.map_err(|error| wrong("schemas", error))?);
+        }
         Ok(Namespace {
             name: name.to_owned(),
             keys,
@@ -285,6 +303,7 @@ impl Sources {
             has_legacy_readers: table.legacy_readers,
             has_legacy_writers: table.legacy_writers,
             dictionaries: of_others,
+            schemas,
             foreign_formats: table.foreign_formats,
         })
     }
@@ -359,16 +378,22 @@ impl Sources {
         let read_dictionary = |dictionary: &str| {
             self.dictionary_at(folder.join(dictionary), dictionaries).map_err(ReadError::File)
         };
-        // Reading one needs the compilers of three languages, which an application must not link.
-        let read_schema = |schema: &str| {
-            let message =
-                format!("a namespace takes no profile with a schema, and {schema} is one");
-            Err(ReadError::File(message))
-        };
+        let read_schema =
+            |schema: &str| self.schema_at(&folder.join(schema)).map_err(ReadError::File);
         let mut profile = Profile::from_toml(&text, read_dictionary, read_schema)
             .map_err(|error: ReadError| wrong("profile", format!("{}: {error}", full.display())))?;
         thresholds(&mut profile, table);
         Ok((profile, None))
+    }
+
+    fn schema_at(&self, path: &Path) -> Result<Arc<Schema>, String> {
+        let reader = self.schema_reader.ok_or_else(|| {
+            let path = path.display();
+            format!(
+                "{path}: this program was not given a reader of schemas (Sources::with_schemas)"
+            )
+        })?;
+        reader(path)
     }
 
     fn beside(&self, path: &str) -> PathBuf {

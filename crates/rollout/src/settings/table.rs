@@ -78,6 +78,8 @@ pub(super) struct Table {
     #[serde(default)]
     pub dictionaries: Vec<String>,
     #[serde(default)]
+    pub schemas: Vec<String>,
+    #[serde(default)]
     pub foreign_formats: Vec<ForeignFormat>,
 }
 

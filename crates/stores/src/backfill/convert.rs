@@ -1,12 +1,11 @@
 //! What one record should become: nothing here touches a store. That makes it a
 //! function that a property test can call a million times.
 
-use cinch_core::document::{Document, Fidelity, first_difference};
-use cinch_core::encoding::encoding_named;
 use cinch_core::envelope::Header;
-use cinch_core::json;
 use cinch_core::pack::{Outcome, PlainReason};
-use cinch_rollout::gate::{DecodeError, Finding, Gate, PackOutcome, Read, Source, Written};
+use cinch_rollout::gate::{
+    DecodeError, Finding, Gate, PackOutcome, Read, Source, Written, is_same_value,
+};
 use cinch_rollout::policy::Plan;
 use cinch_rollout::{PackedField, Record};
 
@@ -156,12 +155,4 @@ fn is_same_packed(found: &[u8], wanted: &[u8], is_exact: bool) -> bool {
         (Ok((found, _)), Ok((wanted, _))) => !is_exact && found == wanted,
         _ => false,
     }
-}
-
-fn is_same_value(payload: &[u8], again: &[u8]) -> bool {
-    let Some(encoding) = encoding_named("json") else { return false };
-    let (mut before, mut after) = (Document::new(), Document::new());
-    json::parse(encoding.parser, payload, &mut before).is_ok()
-        && json::parse(encoding.parser, again, &mut after).is_ok()
-        && first_difference(&before, &after, Fidelity::Value).is_none()
 }

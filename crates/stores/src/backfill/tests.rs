@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 
 use cinch_core::codec::CodecChoice;
+use cinch_rollout::decoders::Decoders;
 use cinch_rollout::gate::Gate;
 use cinch_rollout::settings::Sources;
 use cinch_rollout::state::NamespaceState;
@@ -464,7 +465,8 @@ async fn a_policy_that_is_held_back_is_not_followed() {
     let packed = records(store.as_ref()).await;
     // The durable state does not say yet that records may lack their raw copy.
     let early = live(LEAN);
-    early.set_state("carts", NamespaceState { epoch: 1, ..NamespaceState::default() });
+    let stored = Decoders::of_this_release(early.snapshot().namespaces()[0].namespace());
+    early.set_state("carts", NamespaceState { epoch: 1, stored, ..NamespaceState::default() });
     let elsewhere = live(&format!("{DUAL}processes = [\"somebody-else\"]\n"));
     for held in [early, elsewhere] {
         let refused = attempt(&store, &held, &to(Target::Policy)).await;

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cinch_rollout::decoders::{Decoders, Lack};
 use cinch_rollout::fleet::{Fleet, Health};
 use cinch_rollout::live::Live;
 use cinch_rollout::settings::Configuration;
@@ -67,17 +68,25 @@ pub enum NotReady {
     /// Another run announces under its name.
     #[error("another run announces as {0}: every process needs a name of its own")]
     Taken(String),
-    /// Values may name a dictionary that it has not loaded.
-    #[error(
-        "values of {namespace} may name dictionary {id:#010x}, which is not loaded: add it to \
-         dictionaries"
-    )]
-    Dictionary {
+    /// Values may need what it has not.
+    #[error("values of {namespace} may need {lack}, which this process has not: {}", remedy(.lack))]
+    Lacks {
         /// The namespace.
         namespace: String,
-        /// The dictionary's id.
-        id: u32,
+        /// What it has not.
+        lack: Lack,
     },
+}
+
+/// What an operator does about something that a process lacks.
+fn remedy(lack: &Lack) -> &'static str {
+    match lack {
+        Lack::Dictionary(_) => "add it to dictionaries",
+        Lack::Schema(_) => "add it to schemas",
+        Lack::Codec(_) | Lack::Encoding(_) | Lack::EnvelopeVersion(_) => {
+            "run a release that reads it, or bring the values back first"
+        }
+    }
 }
 
 /// Why a process does not start.
@@ -289,7 +298,7 @@ impl Member {
         let _ = self.control.withdraw(&process, self.incarnation).await;
     }
 
-    /// One round: look, raise, announce. A process that lacks a dictionary announces on: what it
+    /// One round: look, raise, announce. A process that lacks something announces on: what it
     /// lacks is what the others must know.
     async fn renew(&mut self) -> Result<Readiness, Failure> {
         let configuration = self.configuration();
@@ -369,13 +378,12 @@ impl Member {
         self.control.publish(&announcement, self.incarnation, takes_over).await
     }
 
-    /// The first dictionary that values may name and this process has not.
+    /// The first thing that values may need and this process has not.
     fn lacks(&self, configuration: &Configuration) -> Option<NotReady> {
         configuration.namespaces.iter().find_map(|(name, namespace)| {
-            let is_loaded =
-                |id: &&u32| namespace.all_dictionaries().any(|found| found.id() == **id);
-            let id = self.states.get(name)?.dictionaries.iter().find(|id| !is_loaded(id))?;
-            Some(NotReady::Dictionary { namespace: name.clone(), id: *id })
+            let has = Decoders::of_this_release(namespace);
+            let lack = self.states.get(name)?.stored.missing_in(&has)?;
+            Some(NotReady::Lacks { namespace: name.clone(), lack })
         })
     }
 

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use cinch_rollout::decoders::Decoders;
 use cinch_rollout::fleet::{Announcement, Fleet, Health, Obstacle, Practice};
 use cinch_rollout::modes::{ReadMode, SingleWrite, WriteMode};
 use cinch_rollout::settings::{Modes, Namespace, Slots};
@@ -416,8 +417,11 @@ impl Situation<'_> {
             first = progress.first.iter().filter(is_live).cloned().collect();
         }
         if first.is_empty() {
-            // Any one process will do, as published; the same answer every time is easier to check.
-            first.extend(self.practices().map(|(found, _)| found.process.clone()).min());
+            // Any one process of the declared fleet will do, as published, and no job beside it;
+            // the same answer every time is easier to check.
+            let is_meant = |name: &String| self.expected.is_empty() || self.expected.contains(name);
+            let names = self.practices().map(|(found, _)| found.process.clone());
+            first.extend(names.filter(is_meant).min());
         }
         Ok(Some(Change { step, first, percent }))
     }
@@ -433,7 +437,9 @@ impl Situation<'_> {
         let needs = Needs::of(step, namespace.slots());
         let mut found = Vec::new();
         if needs.decoders {
-            found.extend(fleet.against_profile(&namespace.name, &namespace.profile));
+            let mut values = self.state.stored.clone();
+            values.extend(&Decoders::of_profile(&namespace.profile));
+            found.extend(fleet.against_values(&namespace.name, &values));
         }
         if needs.packed_writers {
             found.extend(namespace.has_legacy_writers.then_some(Obstacle::LegacyWriters));
@@ -482,9 +488,11 @@ impl Change {
         state.next(|next| {
             if needs.decoders {
                 next.may_be_packed = true;
-                next.dictionaries.extend(namespace.profile.dictionaries().map(|found| found.id()));
+                next.stored.extend(&Decoders::of_profile(&namespace.profile));
             }
             next.may_lack_raw |= needs.packed_readers && namespace.slots() == Slots::Two;
+            // Whoever proves that there are no such records has to begin anew.
+            next.sealed &= !needs.packed_readers;
             next.may_be_foreign |= !namespace.foreign_formats.is_empty();
             next.progress.step = self.step;
             next.progress.percent = self.percent;

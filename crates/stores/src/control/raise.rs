@@ -4,10 +4,11 @@
 //! It is found with the policy itself: what would be written if the state allowed everything is
 //! what the configuration asks for and the fleet does not forbid, and exactly that is raised.
 
+use cinch_rollout::decoders::Decoders;
 use cinch_rollout::fleet::Fleet;
 use cinch_rollout::modes::{SingleWrite, WriteMode};
 use cinch_rollout::policy::{Circumstances, Plan, decide};
-use cinch_rollout::settings::{Configuration, Namespace};
+use cinch_rollout::settings::{Configuration, Namespace, Slots};
 use cinch_rollout::state::NamespaceState;
 
 /// The share of a key that is inside whatever the share is, and of one that is outside.
@@ -20,11 +21,12 @@ pub(super) fn raised(
     fleet: &Fleet,
     state: &NamespaceState,
 ) -> Option<NamespaceState> {
-    let profile: Vec<u32> = namespace.profile.dictionaries().map(|found| found.id()).collect();
+    let profile = Decoders::of_profile(&namespace.profile);
     let mut all = state.clone();
     all.may_lack_raw = true;
     all.may_be_packed = true;
-    all.dictionaries.extend(&profile);
+    all.sealed = false;
+    all.stored.extend(&profile);
     let circumstances = Circumstances { configuration, namespace, fleet, state: &all };
     let mut next = state.clone();
     for share in SHARES {
@@ -32,10 +34,14 @@ pub(super) fn raised(
             Plan::Two(plan) => (plan.write.writes_packed(), plan.write == WriteMode::CompressOnly),
             Plan::One(plan) => (plan.write == SingleWrite::Packed, false),
         };
+        // What a seal holds back is written after it was taken off, and its proof is void.
+        if lacks_raw || is_packed && namespace.slots() == Slots::One {
+            next.sealed = false;
+        }
         next.may_be_packed |= is_packed;
         next.may_lack_raw |= lacks_raw;
         if is_packed {
-            next.dictionaries.extend(&profile);
+            next.stored.extend(&profile);
         }
     }
     next.may_be_foreign |= !namespace.foreign_formats.is_empty();

@@ -19,7 +19,9 @@ use super::*;
 use crate::memory::MemoryStore;
 use crate::store::Slots;
 
+mod lacking;
 mod outage;
+mod proof;
 
 use outage::Outage;
 
@@ -97,7 +99,7 @@ async fn of_many_changes_at_once_none_is_lost() {
         tasks.spawn(async move {
             let add = |state: &NamespaceState| {
                 Some(state.next(|next| {
-                    next.dictionaries.insert(id);
+                    next.stored.dictionaries.insert(id);
                 }))
             };
             control.change_state("carts", add).await.unwrap();
@@ -105,7 +107,7 @@ async fn of_many_changes_at_once_none_is_lost() {
     }
     tasks.join_all().await;
     let state = control.state("carts").await.unwrap().state;
-    assert_eq!((state.dictionaries.len(), state.epoch), (TRIES_MAX, TRIES_MAX as u64));
+    assert_eq!((state.stored.dictionaries.len(), state.epoch), (TRIES_MAX, TRIES_MAX as u64));
 }
 
 #[tokio::test(start_paused = true)]
@@ -242,7 +244,7 @@ async fn who_can_not_read_what_is_stored_does_not_start() {
     let site = Site::new();
     let named = |state: &NamespaceState| {
         Some(state.next(|next| {
-            next.dictionaries.insert(0x1234_5678);
+            next.stored.dictionaries.insert(0x1234_5678);
         }))
     };
     site.control().change_state("carts", named).await.unwrap();
