@@ -93,7 +93,7 @@ impl Drop for Service {
     fn drop(&mut self) {
         // It is asked and not killed, because it may have servers of its own to end.
         if let Ok(None) = self.child.try_wait() {
-            drop(kill_process(Pid::from_child(&self.child), Signal::TERM));
+            let _ended = kill_process(Pid::from_child(&self.child), Signal::TERM);
             drop(self.child.wait());
         }
     }
@@ -187,7 +187,8 @@ fn configuration(write: &str, read: &str) -> String {
 fn one_command_starts_the_service_with_its_servers_and_ends_them() {
     let service = Service::start(Command::new(&cart_services()[1]));
     let address = |name: &str| {
-        let line = service.printed.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        let line =
+            service.printed.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.unwrap_or_else(|| panic!("no {name} in {:?}", service.printed)).to_owned()
     };
     assert_eq!(service.call("GET /carts/anna", "", b"").code, 404);
@@ -338,7 +339,10 @@ fn a_rollout_goes_forward_and_back_while_requests_run() {
             let before = rounds.each_ref().map(|rounds| rounds.load(Ordering::Relaxed));
             let start = Instant::now();
             // A round that was under way ends, and another one is whole.
-            while rounds.iter().zip(before).any(|(now, then)| now.load(Ordering::Relaxed) < then + 2)
+            while rounds
+                .iter()
+                .zip(before)
+                .any(|(now, then)| now.load(Ordering::Relaxed) < then + 2)
             {
                 assert!(start.elapsed() < PATIENCE, "a client does not go on");
                 thread::yield_now();
@@ -368,7 +372,10 @@ fn a_rollout_goes_forward_and_back_while_requests_run() {
         assert_eq!(found.unwrap_or_default(), 0.0, "{finding}");
     }
     let hits = service.metric(r#"cart_service_tiers_total{what="cache hit"}"#).unwrap();
-    assert!(hits >= rounds.iter().map(|rounds| rounds.load(Ordering::Relaxed)).sum::<u64>() as f64 / 2.0);
+    assert!(
+        hits >= rounds.iter().map(|rounds| rounds.load(Ordering::Relaxed)).sum::<u64>() as f64
+            / 2.0
+    );
     service.end();
 }
 

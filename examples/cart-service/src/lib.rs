@@ -94,10 +94,11 @@ pub async fn serve(
     let service = routes::Service { tiered, live, announcer: announcer.clone() };
     let (stop, mut stopped) = tokio::sync::watch::channel(false);
     let mut draining = stopped.clone();
-    let serving = axum::serve(listener, routes::router(service)).with_graceful_shutdown(async move {
-        // An error says that the sender is gone, which asks for the same.
-        let _ = stopped.wait_for(|stop| *stop).await;
-    });
+    let serving =
+        axum::serve(listener, routes::router(service)).with_graceful_shutdown(async move {
+            // An error says that the sender is gone, which asks for the same.
+            let _ = stopped.wait_for(|stop| *stop).await;
+        });
     let out_of_patience = async move {
         let _ = draining.wait_for(|stop| *stop).await;
         tokio::time::sleep(DRAIN_MAX).await;

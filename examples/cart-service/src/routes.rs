@@ -185,9 +185,8 @@ async fn health(State(service): State<Service>) -> Response {
 /// The key of a user's cart, or the answer to who names a user that no store could keep.
 fn key_of(user: &str) -> Result<Vec<u8>, Response> {
     if user.len() > USER_BYTES_MAX || user.chars().any(char::is_control) {
-        let message = format!(
-            "a user's name has at most {USER_BYTES_MAX} bytes and no control characters\n"
-        );
+        let message =
+            format!("a user's name has at most {USER_BYTES_MAX} bytes and no control characters\n");
         return Err((StatusCode::BAD_REQUEST, message).into_response());
     }
     Ok(format!("cart:{user}").into_bytes())

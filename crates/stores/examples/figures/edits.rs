@@ -175,8 +175,10 @@ mod tests {
     #[test]
     fn fields_that_come_go_or_have_no_path_are_told() {
         let got = changes("c", &json!({"a": 1, "b": 2}), &json!({"b": 2, "d": {"e": 1}}));
-        let expected =
-            Changes { set: vec![("c.d".to_owned(), json!({"e": 1}))], unset: vec!["c.a".to_owned()] };
+        let expected = Changes {
+            set: vec![("c.d".to_owned(), json!({"e": 1}))],
+            unset: vec!["c.a".to_owned()],
+        };
         assert_eq!(got, expected);
         // A dot in a name is no step of a path, and neither is a sign before an operator.
         for name in ["a.b", "$a", ""] {

@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn what_is_no_rate_is_refused_before_anything_is_made() {
-        for rate in ["", "fast", "1", "0gbit", "1gbit;reboot", "gbit", "1Gbit", "1 gbit", "-1mbit"] {
+        for rate in ["", "fast", "1", "0gbit", "1gbit;reboot", "gbit", "1Gbit", "1 gbit", "-1mbit"]
+        {
             let error = Link::start(rate).err().expect(rate).to_string();
             assert!(error.contains("write a rate"), "{rate}: {error}");
         }

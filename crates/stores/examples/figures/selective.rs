@@ -87,7 +87,8 @@ impl Measuring<'_> {
                 *sent += self.written(way, index, &before, &after, &changed).await?;
             }
         }
-        let columns = vec![Column::new("command_bytes_per_update", "command B/update", 0).with_factor()];
+        let columns =
+            vec![Column::new("command_bytes_per_update", "command B/update", 0).with_factor()];
         let mean = |sent: &u64| Some(*sent as f64 / edited.max(1) as f64);
         let names = ways.into_iter().map(|(name, _)| name);
         let rows = names.zip(&sent).map(|(name, sent)| (name, vec![mean(sent)])).collect();

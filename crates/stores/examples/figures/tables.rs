@@ -238,9 +238,13 @@ mod tests {
 
     #[test]
     fn digits_are_grouped_from_the_right() {
-        for (number, expected) in
-            [("0", "0"), ("999", "999"), ("1000", "1,000"), ("1234567.5", "1,234,567.5"), ("-100", "-100")]
-        {
+        for (number, expected) in [
+            ("0", "0"),
+            ("999", "999"),
+            ("1000", "1,000"),
+            ("1234567.5", "1,234,567.5"),
+            ("-100", "-100"),
+        ] {
             assert_eq!(grouped(number), expected);
         }
     }

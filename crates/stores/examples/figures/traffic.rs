@@ -92,7 +92,8 @@ impl Traffic {
         let name = match &self.corpus {
             Some(corpus) => {
                 let all = lines(corpus)?.try_fold(0, |count, line| line.map(|_| count + 1))?;
-                parts.train = self.train.unwrap_or(if self.profile.is_some() { 0 } else { all / 2 });
+                parts.train =
+                    self.train.unwrap_or(if self.profile.is_some() { 0 } else { all / 2 });
                 parts.count = self.count.unwrap_or(usize::MAX);
                 parts.fill(lines(corpus)?)?;
                 corpus.display().to_string()
@@ -116,7 +117,8 @@ impl Traffic {
         };
         let (trained, replay) = parts.end()?;
         if replay.count == 0 {
-            let message = format!("{name}: no payload is left to replay after {trained} that train");
+            let message =
+                format!("{name}: no payload is left to replay after {trained} that train");
             return Err(message.into());
         }
         let (profile, profile_name) = match &self.profile {
@@ -195,7 +197,8 @@ struct Part {
 
 impl Parts {
     fn to(train: &Path, replayed: &Path) -> Result<Parts, std::io::Error> {
-        let part = |path| Ok(Part { file: BufWriter::new(File::create(path)?), count: 0, bytes: 0 });
+        let part =
+            |path| Ok(Part { file: BufWriter::new(File::create(path)?), count: 0, bytes: 0 });
         let (trained, replayed): (_, std::io::Result<Part>) = (part(train)?, part(replayed));
         Ok(Parts { train: 0, count: 0, trained, replayed: replayed? })
     }
