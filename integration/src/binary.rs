@@ -37,12 +37,15 @@ fn build() -> PathBuf {
 
 /// The cart service of `examples/cart-service`: the program that takes the addresses of its stores,
 /// and the one that brings its own servers. Both are built as the tests are, with the features of
-/// the whole workspace, so that no library is built once more for them.
+/// the whole workspace, so that no library is built once more for them. `CINCH_CART_SERVICE` names
+/// the folder of another build, such as `target/release`.
 pub fn cart_services() -> &'static [PathBuf; 2] {
     static SERVICES: OnceLock<[PathBuf; 2]> = OnceLock::new();
     SERVICES.get_or_init(|| {
-        built(&["--workspace", "--bin", "cart-service", "--example", "with_servers"]);
-        let folder = profile_folder();
+        let folder = env::var_os("CINCH_CART_SERVICE").map(PathBuf::from).unwrap_or_else(|| {
+            built(&["--workspace", "--bin", "cart-service", "--example", "with_servers"]);
+            profile_folder()
+        });
         [folder.join("cart-service"), folder.join("examples").join("with_servers")]
     })
 }

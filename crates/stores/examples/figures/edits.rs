@@ -1,5 +1,5 @@
-//! What customers do to a document, and which of its fields then differ: the fields that a selective
-//! write sets, in the dotted paths of MongoDB's `$set`.
+//! What customers do to a document, and which of its fields then differ: the fields that a
+//! selective write sets, in the dotted paths of MongoDB's `$set`.
 //!
 //! Recorded updates were never published and the corpora have none, so that these are made: the
 //! smallest change there is, one that makes a list longer, and one that moves all of a list.

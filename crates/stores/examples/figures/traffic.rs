@@ -87,6 +87,10 @@ impl Traffic {
         otherwise: &Generated,
         folder: &Folder,
     ) -> Result<Replay, Box<dyn Error>> {
+        // It would be missed at the first row that needs it, minutes later.
+        if let Some(profile) = &self.profile {
+            File::open(profile).map_err(|error| format!("{}: {error}", profile.display()))?;
+        }
         let (train, replayed) = (folder.at("train.ndjson"), folder.at("replay.ndjson"));
         let mut parts = Parts::to(Path::new(&train), Path::new(&replayed))?;
         let name = match &self.corpus {
