@@ -1,9 +1,10 @@
 //! What the black-box tests share: starting the binary, folders for its files, and readers of what
 //! it writes that were written from the specification and not from its code.
 //!
-//! Nothing here links a crate of ours. A test knows what a user knows: arguments, files, pipes and
+//! Nothing here links a crate of ours but what applications link to talk to the binary. A test knows what a user knows: arguments, files, pipes and
 //! exit statuses.
 
+mod authority;
 mod binary;
 mod cinch;
 mod envelope;
@@ -11,7 +12,6 @@ mod evaluation;
 mod folder;
 mod ingress;
 mod json_text;
-mod native_client;
 mod payloads;
 mod peer;
 mod servers;
@@ -19,13 +19,14 @@ mod stored;
 mod terminal;
 
 pub use binary::{binary, cart_services};
+pub use authority::Authority;
+pub use binary::binary;
 pub use cinch::{Cinch, Ran, Started, cinch};
 pub use envelope::{Envelope, records};
 pub use evaluation::{evaluate, figure, trial, trial_names};
 pub use folder::Folder;
-pub use ingress::Ingress;
+pub use ingress::{FILER, Ingress, listener, logs, pool_listener, pool_text};
 pub use json_text::{Token, same_text, same_value, tokens};
-pub use native_client::NativeClient;
 pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise, small_carts};
 pub use peer::{Peer, chromium, maven, python, repository};
 pub use servers::{Kafka, MariaDb, MongoDb, Postgres, Redis, TOMBSTONE, closed_port};

@@ -9,20 +9,16 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::process::Command;
 
-use cinch_integration::{Folder, Ingress, cinch, gzip, noise};
+use cinch_integration::{
+    FILER, Folder, Ingress, cinch, gzip, listener, logs, noise, pool_listener, pool_text,
+};
 
 /// One connection of a real client, byte for byte.
 const CAPTURED: &str = "/work/shared/data/cal/cal-client-session.bin";
 
-const CAL: &str = "
-[sink.files]
-kind = \"filer\"
-directory = \"logs\"
-[[listener]]
-name = \"cal\"
-protocol = \"cal\"
-address = \"127.0.0.1:0\"
-";
+fn cal() -> String {
+    format!("{FILER}{}", listener("cal", "cal", ""))
+}
 
 fn message(thread: u32, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -62,11 +58,6 @@ fn session(pool: &str, host: &str, rounds: u32) -> Vec<u8> {
     bytes
 }
 
-fn logs(folder: &Folder, arguments: &[&str]) -> Vec<u8> {
-    let directory = folder.at("logs");
-    cinch(["logs", "--directory", &directory]).and(arguments).run().quiet().out
-}
-
 /// The closed files of a pool, in order.
 fn files(folder: &Folder, pool: &str) -> Vec<String> {
     let mut files = Vec::new();
@@ -88,7 +79,7 @@ fn files(folder: &Folder, pool: &str) -> Vec<String> {
 #[test]
 fn every_connection_is_read_back_to_the_byte_however_it_was_cut() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CAL);
+    let ingress = Ingress::start(&folder, &cal());
     let sessions: Vec<Vec<u8>> =
         (0..3).map(|number| session(&format!("pool{number}"), "h", 50)).collect();
     for (sent, piece) in sessions.iter().zip([1, 13, 5_000]) {
@@ -121,7 +112,7 @@ type = \"VID\"
 key = [\"pool\"]
 ";
     let metrics = fs::File::create(folder.at("metrics")).unwrap();
-    let ingress = Ingress::start_with(&folder, &format!("{CAL}{rules}"), metrics.into());
+    let ingress = Ingress::start_with(&folder, &format!("{}{rules}", cal()), metrics.into());
     ingress.connect("cal").write_all(&sent).unwrap();
     ingress.wait_for("written_records_total", "", 2_943.0);
     ingress.wait_for("connections_open", "", 0.0);
@@ -144,7 +135,7 @@ key = [\"pool\"]
 #[test]
 fn the_stock_zstd_reads_the_files() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CAL);
+    let ingress = Ingress::start(&folder, &cal());
     ingress.connect("cal").write_all(&session("web", "h", 2_000)).unwrap();
     ingress.wait_for("written_records_total", "", 14_001.0);
     assert!(ingress.stop().0.success());
@@ -157,7 +148,7 @@ fn the_stock_zstd_reads_the_files() {
 #[test]
 fn a_client_that_sends_nonsense_is_closed_and_nobody_else_is() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CAL);
+    let ingress = Ingress::start(&folder, &cal());
     let sent = session("web", "h", 100);
     let mut good = ingress.connect("cal");
     good.write_all(&sent[..1_000]).unwrap();
@@ -187,7 +178,7 @@ fn a_client_that_sends_nonsense_is_closed_and_nobody_else_is() {
 #[test]
 fn a_pool_whose_name_is_a_path_stays_in_the_folder() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CAL);
+    let ingress = Ingress::start(&folder, &cal());
     let sent = session("../../etc/cron.d/x", "h", 3);
     ingress.connect("cal").write_all(&sent).unwrap();
     ingress.wait_for("written_records_total", "", 22.0);
@@ -200,22 +191,9 @@ fn a_pool_whose_name_is_a_path_stays_in_the_folder() {
 #[test]
 fn lines_are_kept_with_their_ends_and_the_last_one_needs_none() {
     let folder = Folder::new();
-    let config = "
-[sink.files]
-kind = \"filer\"
-directory = \"logs\"
-[[listener]]
-name = \"lines\"
-protocol = \"lines\"
-address = \"127.0.0.1:0\"
-pool = \"web\"
-[[listener]]
-name = \"lengths\"
-protocol = \"length-prefixed\"
-address = \"127.0.0.1:0\"
-pool = \"binary\"
-";
-    let ingress = Ingress::start(&folder, config);
+    let lines = pool_listener("lines", "lines", "web");
+    let lengths = pool_listener("lengths", "length-prefixed", "binary");
+    let ingress = Ingress::start(&folder, &format!("{FILER}{lines}{lengths}"));
     let sent = b"one\r\ntwo\n\nfour \xFF\x00\nlast";
     ingress.connect("lines").write_all(sent).unwrap();
     ingress.wait_for("written_records_total", "web", 5.0);
@@ -231,17 +209,8 @@ pool = \"binary\"
 #[test]
 fn the_system_logger_delivers_in_both_framings() {
     let folder = Folder::new();
-    let config = "
-[sink.files]
-kind = \"filer\"
-directory = \"logs\"
-[[listener]]
-name = \"syslog\"
-protocol = \"syslog\"
-address = \"127.0.0.1:0\"
-pool = \"system\"
-";
-    let ingress = Ingress::start(&folder, config);
+    let syslog = pool_listener("syslog", "syslog", "system");
+    let ingress = Ingress::start(&folder, &format!("{FILER}{syslog}"));
     let port = ingress.address("syslog").port().to_string();
     for (framing, format) in [("--octet-count", "--rfc5424"), ("--no-act", "--rfc3164")] {
         let mut logger = Command::new("logger");
@@ -254,7 +223,7 @@ pool = \"system\"
     }
     ingress.wait_for("written_records_total", "system", 2.0);
     assert!(ingress.stop().0.success());
-    let text = String::from_utf8(logs(&folder, &["--pool", "system"])).unwrap();
+    let text = pool_text(&folder, "system");
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.contains("hello in --rfc5424") && text.contains("hello in --rfc3164"), "{text}");
 }
@@ -262,7 +231,7 @@ pool = \"system\"
 #[test]
 fn a_million_messages_of_a_load_are_counted_and_there() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CAL);
+    let ingress = Ingress::start(&folder, &cal());
     let address = ingress.address("cal").to_string();
     let load = ["ingest", "load", &address, "--connections", "50", "--rate", "30000000"];
     let ran = cinch(load).and(["--seconds", "4", "--deadline-ms", "60000", "--json"]).run();
@@ -287,7 +256,7 @@ fn a_million_messages_of_a_load_are_counted_and_there() {
 #[test]
 fn logs_can_be_followed_while_they_are_written() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CAL);
+    let ingress = Ingress::start(&folder, &cal());
     let mut stream = ingress.connect("cal");
     stream.write_all(&label("web", "h")).unwrap();
     ingress.wait_for("written_records_total", "web", 1.0);
@@ -333,55 +302,28 @@ fn what_is_wrong_in_a_configuration_is_told_with_its_line() {
 }
 
 /// Every protocol on a port of its own, and plain lines for somebody who behaves.
-const ALL: &str = "
-[sink.files]
-kind = \"filer\"
-directory = \"logs\"
-[[listener]]
-name = \"good\"
-protocol = \"lines\"
-address = \"127.0.0.1:0\"
-pool = \"good\"
-[[listener]]
-name = \"cal\"
-protocol = \"cal\"
-address = \"127.0.0.1:0\"
-[[listener]]
-name = \"native\"
-protocol = \"native\"
-address = \"127.0.0.1:0\"
-[[listener]]
-name = \"syslog\"
-protocol = \"syslog\"
-address = \"127.0.0.1:0\"
-pool = \"other\"
-[[listener]]
-name = \"lengths\"
-protocol = \"length-prefixed\"
-address = \"127.0.0.1:0\"
-pool = \"other\"
-[[listener]]
-name = \"forward\"
-protocol = \"forward\"
-address = \"127.0.0.1:0\"
-pool = \"other\"
-[[listener]]
-name = \"http\"
-protocol = \"http\"
-address = \"127.0.0.1:0\"
-pool = \"other\"
-[[listener]]
-name = \"packed\"
-protocol = \"lines\"
-compression = \"gzip\"
-address = \"127.0.0.1:0\"
-pool = \"packed\"
-";
+fn all() -> String {
+    let mut config = FILER.to_owned() + &pool_listener("good", "lines", "good") + &cal_and_native();
+    for (name, protocol) in [
+        ("syslog", "syslog"),
+        ("lengths", "length-prefixed"),
+        ("forward", "forward"),
+        ("http", "http"),
+    ] {
+        config += &pool_listener(name, protocol, "other");
+    }
+    config + &listener("packed", "lines", "compression = \"gzip\"\npool = \"packed\"")
+}
+
+/// Those whose clients name their pool.
+fn cal_and_native() -> String {
+    listener("cal", "cal", "") + &listener("native", "native", "")
+}
 
 #[test]
 fn noise_at_every_listener_harms_nobody_else() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, ALL);
+    let ingress = Ingress::start(&folder, &all());
     let mut good = ingress.connect("good");
     let noise = noise(200_000);
     let names = ["cal", "native", "syslog", "lengths", "forward", "http", "packed"];
@@ -414,7 +356,7 @@ fn noise_at_every_listener_harms_nobody_else() {
 #[test]
 fn compressed_lines_are_kept_as_what_they_stand_for_and_a_bomb_takes_no_memory() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, ALL);
+    let ingress = Ingress::start(&folder, &all());
     let lines: String = (0..5_000).map(|number| format!("line {number}\n")).collect();
     ingress.connect("packed").write_all(&gzip(lines.as_bytes())).unwrap();
     ingress.wait_for("written_records_total", "\"packed\"", 5_000.0);

@@ -6,30 +6,15 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::thread;
 
-use cinch_integration::{Folder, Ingress, Started, cinch, closed_port, gzip, python};
+use cinch_integration::{
+    FILER, Folder, Ingress, Started, closed_port, gzip, listener, pool_listener, pool_text, python,
+};
 
-const CONFIG: &str = "
-[sink.files]
-kind = \"filer\"
-directory = \"logs\"
-[pool.default]
-linger_ms = 5
-[[listener]]
-name = \"http\"
-protocol = \"http\"
-address = \"127.0.0.1:0\"
-pool = \"otel\"
-[[listener]]
-name = \"forward\"
-protocol = \"forward\"
-address = \"127.0.0.1:0\"
-pool = \"fluent\"
-";
-
-fn logs(folder: &Folder, pool: &str) -> String {
-    let directory = folder.at("logs");
-    let ran = cinch(["logs", "--directory", &directory, "--pool", pool]).run().quiet();
-    String::from_utf8(ran.out).unwrap()
+/// HTTP for the pool `otel`, forward for the pool `fluent`.
+fn config() -> String {
+    let http = pool_listener("http", "http", "otel");
+    let forward = pool_listener("forward", "forward", "fluent");
+    format!("{FILER}[pool.default]\nlinger_ms = 5\n{http}{forward}")
 }
 
 fn post(ingress: &Ingress, head: &str, body: &[u8]) -> String {
@@ -49,13 +34,13 @@ fn post(ingress: &Ingress, head: &str, body: &[u8]) -> String {
 #[test]
 fn the_opentelemetry_sdk_of_python_delivers_with_its_own_exporter() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CONFIG);
+    let ingress = Ingress::start(&folder, &config());
     let endpoint = format!("http://{}/v1/logs", ingress.address("http"));
     python("send_otlp.py").and(&[&endpoint]).run("");
     // It was answered, so it is written.
     assert_eq!(ingress.metric("written_records_total", "otel"), 1_000.0);
     assert!(ingress.stop().0.success());
-    let text = logs(&folder, "otel");
+    let text = pool_text(&folder, "otel");
     for name in ["NoCompression", "Gzip"] {
         let count = (0..500)
             .filter(|number| text.contains(&format!("\"record {number} of {name}\"")))
@@ -67,7 +52,7 @@ fn the_opentelemetry_sdk_of_python_delivers_with_its_own_exporter() {
 #[test]
 fn lines_over_http_are_answered_when_they_are_written() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CONFIG);
+    let ingress = Ingress::start(&folder, &config());
     let answer = post(&ingress, "/lines HTTP/1.1", b"{\"a\":1}\n{\"a\":2}");
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     assert_eq!(ingress.metric("written_records_total", "otel"), 2.0);
@@ -85,13 +70,13 @@ fn lines_over_http_are_answered_when_they_are_written() {
         assert!(answer.starts_with(status), "{head}: {answer}");
     }
     assert!(ingress.stop().0.success());
-    assert_eq!(logs(&folder, "otel"), "{\"a\":1}\n{\"a\":2}\npacked\n");
+    assert_eq!(pool_text(&folder, "otel"), "{\"a\":1}\n{\"a\":2}\npacked\n");
 }
 
 #[test]
 fn the_bulk_forms_of_elasticsearch_and_loki_are_answered_as_their_clients_expect() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CONFIG);
+    let ingress = Ingress::start(&folder, &config());
     let bulk = b"{\"create\":{\"_index\":\"web\"}}\n{\"message\":\"one\"}\n\
                  {\"delete\":{\"_id\":\"1\"}}\n{\"index\":{}}\n{\"message\":\"two\"}\n";
     let answer = post(&ingress, "/logs/_bulk HTTP/1.1", bulk);
@@ -104,7 +89,7 @@ fn the_bulk_forms_of_elasticsearch_and_loki_are_answered_as_their_clients_expect
     assert!(answer.starts_with("HTTP/1.1 204 No Content\r\n"), "{answer}");
     assert_eq!(ingress.metric("written_records_total", "otel"), 3.0);
     assert!(ingress.stop().0.success());
-    let text = logs(&folder, "otel");
+    let text = pool_text(&folder, "otel");
     assert!(text.starts_with("{\"message\":\"one\"}\n{\"message\":\"two\"}\n"), "{text}");
     assert!(text.lines().nth(2).is_some_and(|line| line.contains("\"three\"")), "{text}");
 }
@@ -112,7 +97,7 @@ fn the_bulk_forms_of_elasticsearch_and_loki_are_answered_as_their_clients_expect
 #[test]
 fn a_chunk_of_the_forward_protocol_is_acknowledged_when_it_is_written() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CONFIG);
+    let ingress = Ingress::start(&folder, &config());
     let mut stream = ingress.connect("forward");
     // ["app", 1700000000, {"message": "one"}]
     stream.write_all(b"\x93\xa3app\xce\x65\x53\xf1\x00\x81\xa7message\xa3one").unwrap();
@@ -127,7 +112,7 @@ fn a_chunk_of_the_forward_protocol_is_acknowledged_when_it_is_written() {
     assert_eq!(&answer, b"\x81\xa3ack\xa2c1");
     assert_eq!(ingress.metric("written_records_total", "fluent"), 2.0);
     assert!(ingress.stop().0.success());
-    let text = logs(&folder, "fluent");
+    let text = pool_text(&folder, "fluent");
     let lines: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2, "{text}");
@@ -140,12 +125,12 @@ fn a_chunk_of_the_forward_protocol_is_acknowledged_when_it_is_written() {
 #[test]
 fn the_python_logger_of_fluentd_delivers() {
     let folder = Folder::new();
-    let ingress = Ingress::start(&folder, CONFIG);
+    let ingress = Ingress::start(&folder, &config());
     let port = ingress.address("forward").port().to_string();
     python("send_fluent.py").and(&[&port]).run("");
     ingress.wait_for("written_records_total", "fluent", 300.0);
     assert!(ingress.stop().0.success());
-    let text = logs(&folder, "fluent");
+    let text = pool_text(&folder, "fluent");
     let number = |line: &str| {
         let value: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(value["tag"], "app.test");
@@ -155,19 +140,112 @@ fn the_python_logger_of_fluentd_delivers() {
 }
 
 #[test]
+fn the_opentelemetry_sdk_of_python_delivers_over_grpc() {
+    let folder = Folder::new();
+    let grpc = pool_listener("grpc", "otlp-grpc", "otel");
+    let ingress = Ingress::start(&folder, &format!("{FILER}[pool.default]\nlinger_ms = 5\n{grpc}"));
+    python("send_otlp_grpc.py").and(&[&ingress.address("grpc").to_string()]).run("");
+    assert_eq!(ingress.metric("written_records_total", "otel"), 1_000.0);
+    assert!(ingress.stop().0.success());
+    let text = pool_text(&folder, "otel");
+    for name in ["NoCompression", "Gzip"] {
+        let is_there = |number: &i32| text.contains(&format!("\"record {number} of {name}\""));
+        assert_eq!((0..500).filter(is_there).count(), 500, "{text}");
+    }
+}
+
+#[test]
+fn the_client_of_elasticsearch_delivers_in_the_bulk_form() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, &config());
+    python("send_bulk.py").and(&[&format!("http://{}", ingress.address("http"))]).run("");
+    assert_eq!(ingress.metric("written_records_total", "otel"), 1_000.0);
+    assert!(ingress.stop().0.success());
+    let text = pool_text(&folder, "otel");
+    assert_eq!(text.lines().filter(|line| line.contains("\"compressed\":true")).count(), 500);
+}
+
+#[test]
+fn every_mode_of_the_forward_protocol_is_acknowledged_and_a_key_is_asked_for() {
+    let folder = Folder::new();
+    let keyed =
+        listener("keyed", "forward", "pool = \"keyed\"\nhandshake = { shared_key = \"secret\" }");
+    let ingress = Ingress::start(&folder, &format!("{}{keyed}", config()));
+    let port = |name| ingress.address(name).port().to_string();
+    python("send_fluent_acks.py").and(&[&port("forward")]).run("");
+    python("send_fluent_acks.py").and(&[&port("keyed"), "secret"]).run("");
+    // Who does not know the key is closed, and nothing of it is kept.
+    let mut stranger = ingress.connect("keyed");
+    stranger.write_all(b"\x93\xa3app\xce\x65\x53\xf1\x00\x81\xa1a\x01").unwrap();
+    stranger.read_to_end(&mut Vec::new()).unwrap();
+    assert_eq!(ingress.metric("written_records_total", ""), 302.0);
+    assert!(ingress.stop().0.success());
+    for pool in ["fluent", "keyed"] {
+        let text = pool_text(&folder, pool);
+        let number = |line: &str| {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            value["record"]["number"].as_u64().unwrap()
+        };
+        assert!(text.lines().map(number).eq(0..=150), "{text}");
+    }
+}
+
+/// Waits until a program of others listens on this port, and connects.
+fn connect_to(program: &mut Started, name: &str, port: u16) -> TcpStream {
+    loop {
+        if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
+            return stream;
+        }
+        let ended = program.0.try_wait().unwrap();
+        assert!(ended.is_none(), "{name} ended; is it installed?");
+        thread::yield_now();
+    }
+}
+
+/// Sends five thousand messages to a forwarder that listens there, and looks for them in the pool.
+fn forwards_every_message(folder: &Folder, ingress: Ingress, mut stream: TcpStream) {
+    for number in 0..5_000 {
+        writeln!(stream, "<13>Nov 21 23:00:00 host app[1]: message number {number}").unwrap();
+    }
+    drop(stream);
+    ingress.wait_for("written_records_total", "\"system\"", 5_000.0);
+    assert!(ingress.stop().0.success());
+    let text = pool_text(folder, "system");
+    for (number, line) in text.lines().enumerate() {
+        assert!(line.ends_with(&format!("message number {number}")), "{line}");
+    }
+}
+
+#[test]
+fn syslog_ng_forwards_every_message() {
+    let folder = Folder::new();
+    let syslog = pool_listener("syslog", "syslog", "system");
+    let ingress = Ingress::start(&folder, &format!("{FILER}{syslog}"));
+    let (to, port) = (ingress.address("syslog").port(), closed_port());
+    let config = folder.write(
+        "syslog-ng.conf",
+        format!(
+            "@version: 3.38\n\
+             source s {{ network(ip(\"127.0.0.1\") port({port})); }};\n\
+             destination d {{ syslog(\"127.0.0.1\" port({to}) transport(\"tcp\")); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n"
+        ),
+    );
+    // Debian keeps it off the path of users.
+    let command = "PATH=$PATH:/usr/sbin; exec syslog-ng -F --no-caps -f \"$0\" -R \"$1.persist\" \
+                   -p \"$1.pid\" -c \"$1.ctl\"";
+    let own = folder.at("syslog-ng");
+    let mut program =
+        Started(Command::new("sh").args(["-c", command, &config, &own]).spawn().unwrap());
+    let stream = connect_to(&mut program, "syslog-ng", port);
+    forwards_every_message(&folder, ingress, stream);
+}
+
+#[test]
 fn rsyslog_forwards_every_message() {
     let folder = Folder::new();
-    let syslog = "
-[sink.files]
-kind = \"filer\"
-directory = \"logs\"
-[[listener]]
-name = \"syslog\"
-protocol = \"syslog\"
-address = \"127.0.0.1:0\"
-pool = \"system\"
-";
-    let ingress = Ingress::start(&folder, syslog);
+    let syslog = pool_listener("syslog", "syslog", "system");
+    let ingress = Ingress::start(&folder, &format!("{FILER}{syslog}"));
     let (to, port) = (ingress.address("syslog").port(), closed_port());
     let config = folder.write(
         "rsyslog.conf",
@@ -185,22 +263,6 @@ pool = \"system\"
     let pid = folder.at("pid");
     let started = Command::new("sh").args(["-c", command, &config, &pid]).spawn().unwrap();
     let mut rsyslog = Started(started);
-    let mut stream = loop {
-        if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
-            break stream;
-        }
-        let ended = rsyslog.0.try_wait().unwrap();
-        assert!(ended.is_none(), "rsyslogd ended; apt-get install --yes rsyslog");
-        thread::yield_now();
-    };
-    for number in 0..5_000 {
-        writeln!(stream, "<13>Nov 21 23:00:00 host app[1]: message number {number}").unwrap();
-    }
-    drop(stream);
-    ingress.wait_for("written_records_total", "\"system\"", 5_000.0);
-    assert!(ingress.stop().0.success());
-    let text = logs(&folder, "system");
-    for (number, line) in text.lines().enumerate() {
-        assert!(line.ends_with(&format!("message number {number}")), "{line}");
-    }
+    let stream = connect_to(&mut rsyslog, "rsyslogd", port);
+    forwards_every_message(&folder, ingress, stream);
 }

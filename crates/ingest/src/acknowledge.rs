@@ -3,14 +3,15 @@
 //! acknowledged, and its client is told.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cinch_wire::forward;
-use cinch_wire::native::{Durability, NativeError, Server};
+use cinch_wire::native::{Durability, Server};
 
 use crate::connection::{Connection, Mailbox, Request};
-use crate::limits::{CLIENTS_KNOWN_MAX, OUTBOX_BYTES_MAX};
+use crate::limits::{CLIENTS_KNOWN_MAX, HTTP_ANSWER_BYTES_MAX, OUTBOX_BYTES_MAX};
 
 /// When a client whose batch was dropped is to send it again, in milliseconds.
 const RETRY_AFTER_MS: u32 = 500;
@@ -21,6 +22,8 @@ pub trait Recipient: Debug + Send + Sync {
     fn reached(&self, stage: Durability, sequence: u64);
     /// This batch was not taken, nor is what stands behind it.
     fn not_now(&self, sequence: u64);
+    /// Whether its batches are acknowledged as soon as they are in memory.
+    fn promises(&self) -> bool;
 }
 
 /// What a batch of the pipeline holds of one connection.
@@ -59,8 +62,21 @@ pub struct NativePeer {
 struct State {
     server: Server,
     durability: Durability,
+    /// Tickets and sequences of the batches that were taken and not acknowledged, in order. A
+    /// batch that was put off and comes again has another ticket, so that word of what was first
+    /// taken of it does not stand for what was taken later. The window bounds their number.
+    taken: VecDeque<(u64, u64)>,
+    tickets: u64,
     /// A batch was put off since the worker last asked.
     was_put_off: bool,
+}
+
+impl State {
+    /// The sequence of the batch that has this ticket, if it was not put off since.
+    fn sequence(&self, ticket: u64) -> Option<u64> {
+        let found = self.taken.iter().find(|(number, _)| *number == ticket);
+        found.map(|(_, sequence)| *sequence)
+    }
 }
 
 /// The last batch of each client that was acknowledged, so that one which comes again on a new
@@ -94,7 +110,13 @@ impl NativePeer {
         known: Arc<KnownClients>,
         server: Server,
     ) -> NativePeer {
-        let state = State { server, durability: Durability::Received, was_put_off: false };
+        let state = State {
+            server,
+            durability: Durability::Received,
+            taken: VecDeque::new(),
+            tickets: 0,
+            was_put_off: false,
+        };
         NativePeer { connection, mailbox, state: Mutex::new(state), known }
     }
 
@@ -123,6 +145,15 @@ impl NativePeer {
         self.send(&answer);
     }
 
+    /// A batch was taken: the number by which the pipeline speaks of it.
+    pub fn takes(&self, sequence: u64) -> u64 {
+        let mut state = self.lock();
+        state.tickets += 1;
+        let ticket = state.tickets;
+        state.taken.push_back((ticket, sequence));
+        ticket
+    }
+
     /// Whether a batch was put off since this was last asked: what the same scan has handed out
     /// behind it is to be passed over.
     pub fn was_put_off(&self) -> bool {
@@ -130,8 +161,8 @@ impl NativePeer {
     }
 
     /// Tells the client why its connection is closed.
-    pub fn refuse(&self, error: &NativeError) {
-        self.with_server(|server, answer| server.refuse(error, answer));
+    pub fn refuse(&self, reason: &impl Display) {
+        self.with_server(|server, answer| server.refuse(reason, answer));
     }
 
     fn send(&self, answer: &[u8]) {
@@ -140,11 +171,14 @@ impl NativePeer {
 }
 
 impl Recipient for NativePeer {
-    fn reached(&self, stage: Durability, sequence: u64) {
+    fn reached(&self, stage: Durability, ticket: u64) {
         let mut state = self.lock();
         if stage < state.durability {
             return;
         }
+        let Some(sequence) = state.sequence(ticket) else { return };
+        // Batches of a connection come to stay in their order.
+        state.taken.retain(|(_, other)| *other > sequence);
         let mut answer = Vec::new();
         state.server.acknowledge(sequence, &mut answer);
         let client = state.server.hello().map(|hello| hello.client_id);
@@ -155,13 +189,19 @@ impl Recipient for NativePeer {
         self.send(&answer);
     }
 
-    fn not_now(&self, sequence: u64) {
+    fn not_now(&self, ticket: u64) {
         let mut state = self.lock();
+        state.was_put_off = true;
+        let Some(sequence) = state.sequence(ticket) else { return };
+        state.taken.retain(|(_, other)| *other < sequence);
         let mut answer = Vec::new();
         state.server.not_now(sequence, RETRY_AFTER_MS, &mut answer);
-        state.was_put_off = true;
         drop(state);
         self.send(&answer);
+    }
+
+    fn promises(&self) -> bool {
+        self.lock().durability == Durability::Received
     }
 }
 
@@ -191,6 +231,13 @@ impl ForwardPeer {
         chunks.push_back((sequence, chunk.to_vec()));
     }
 
+    /// A chunk without events has come to stay as far as it ever will.
+    pub fn acknowledge(&self, chunk: &[u8]) {
+        let mut answer = Vec::new();
+        forward::acknowledge(chunk, &mut answer);
+        self.send(&answer);
+    }
+
     /// Sends what the machine answers.
     pub fn send(&self, answer: &[u8]) {
         answer_with(&self.connection, &self.mailbox, answer);
@@ -215,6 +262,10 @@ impl Recipient for ForwardPeer {
     fn not_now(&self, _: u64) {
         self.mailbox.send(Request::Close(self.connection.id));
     }
+
+    fn promises(&self) -> bool {
+        self.least == Durability::Received
+    }
 }
 
 /// A client of HTTP, which waits for the answer to each of its requests, in their order.
@@ -232,11 +283,13 @@ struct HttpRequest {
     /// What is answered when all goes well.
     answer: Vec<u8>,
     is_ready: bool,
+    /// The connection ends with the answer.
+    is_last: bool,
 }
 
 /// What a client is told whose records were dropped.
-const COME_AGAIN: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
-    Content-Length: 0\r\nConnection: keep-alive\r\n\r\n";
+const COME_AGAIN: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n";
 
 impl HttpPeer {
     /// A connection whose requests are answered when their records have come this far.
@@ -248,16 +301,22 @@ impl HttpPeer {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request has come, which is to be answered with this in its turn.
-    pub fn expects(&self, sequence: u64, answer: Vec<u8>) {
-        self.lock().push_back(HttpRequest { sequence, answer, is_ready: false });
+    /// How many requests wait for their answer.
+    pub fn waiting(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// A request has come, which is to be answered with this in its turn. Whether it is the last.
+    pub fn expects(&self, sequence: u64, answer: Vec<u8>, is_last: bool) {
+        self.connection.waits.fetch_add(1, Ordering::AcqRel);
+        self.lock().push_back(HttpRequest { sequence, answer, is_ready: false, is_last });
     }
 
     /// Answers a request with something else.
-    pub fn answer(&self, sequence: u64, answer: Vec<u8>) {
+    pub fn answer(&self, sequence: u64, answer: &[u8]) {
         self.settle(|request| {
             if request.sequence == sequence {
-                (request.answer, request.is_ready) = (answer.clone(), true);
+                (request.answer, request.is_ready) = (answer.to_vec(), true);
             }
         });
     }
@@ -270,12 +329,18 @@ impl HttpPeer {
     fn settle(&self, mut decide: impl FnMut(&mut HttpRequest)) {
         let mut requests = self.lock();
         requests.iter_mut().filter(|request| !request.is_ready).for_each(&mut decide);
-        let mut answer = Vec::new();
+        let (mut answer, mut is_over) = (Vec::new(), false);
         while let Some(mut request) = requests.pop_front_if(|request| request.is_ready) {
             answer.append(&mut request.answer);
+            is_over |= request.is_last;
+            self.connection.waits.fetch_sub(1, Ordering::AcqRel);
         }
+        // The next to settle something must not send before this.
+        answer_at_most(&self.connection, &self.mailbox, &answer, HTTP_ANSWER_BYTES_MAX);
         drop(requests);
-        answer_with(&self.connection, &self.mailbox, &answer);
+        if is_over {
+            self.mailbox.send(Request::Finish(self.connection.id));
+        }
     }
 }
 
@@ -287,16 +352,24 @@ impl Recipient for HttpPeer {
     }
 
     fn not_now(&self, sequence: u64) {
-        self.answer(sequence, COME_AGAIN.to_vec());
+        self.answer(sequence, COME_AGAIN);
+    }
+
+    fn promises(&self) -> bool {
+        self.least == Durability::Received
     }
 }
 
 fn answer_with(connection: &Connection, mailbox: &Mailbox, answer: &[u8]) {
+    answer_at_most(connection, mailbox, answer, OUTBOX_BYTES_MAX);
+}
+
+fn answer_at_most(connection: &Connection, mailbox: &Mailbox, answer: &[u8], most: usize) {
     if answer.is_empty() {
         return;
     }
     let mut outbox = connection.outbox.lock().unwrap_or_else(PoisonError::into_inner);
-    let has_room = outbox.len() + answer.len() <= OUTBOX_BYTES_MAX;
+    let has_room = outbox.is_empty() || outbox.len() + answer.len() <= most;
     if has_room {
         outbox.extend_from_slice(answer);
     }

@@ -15,6 +15,10 @@ use crate::pool::Pool;
 /// Sections that are shorter than this are not worth compressing.
 const SECTIONS_PACKED_MIN: usize = 256;
 
+/// The level of zstd for what came faster than it could be compressed and waits on disk: it takes a
+/// quarter of the time of level 1.
+const HURRIED_LEVEL: i32 = -50;
+
 /// The records of one pool that were not compressed yet.
 #[derive(Debug)]
 pub struct OpenBatch {
@@ -26,6 +30,10 @@ pub struct OpenBatch {
     pub sections: SectionsWriter,
     /// Who is told what becomes of it.
     pub receipts: Vec<Receipt>,
+    /// Something of it was acknowledged already: it is not dropped, whatever its pool says.
+    pub is_promised: bool,
+    /// Records came faster than they could be compressed, and are to wait on disk.
+    pub is_hurried: bool,
     /// How many they are.
     pub records: usize,
     /// When the first one came.
@@ -41,7 +49,24 @@ impl OpenBatch {
     pub fn new(pool: Arc<Pool>) -> OpenBatch {
         let (text, sections) = (Vec::new(), SectionsWriter::default());
         let (receipts, opened) = (Vec::new(), Instant::now());
-        OpenBatch { pool, text, sections, receipts, records: 0, opened, first_ms: 0, last_ms: 0 }
+        OpenBatch {
+            pool,
+            text,
+            sections,
+            receipts,
+            is_promised: false,
+            is_hurried: false,
+            records: 0,
+            opened,
+            first_ms: 0,
+            last_ms: 0,
+        }
+    }
+
+    /// Somebody is told what becomes of it.
+    pub fn promise(&mut self, receipt: Option<Receipt>) {
+        self.is_promised |= receipt.as_ref().is_some_and(|receipt| receipt.peer.promises());
+        self.receipts.extend(receipt);
     }
 }
 
@@ -86,7 +111,10 @@ impl Sealer {
 
     /// Compresses a batch into `head` and `frame` and empties it.
     pub fn seal(&mut self, batch: &mut OpenBatch) -> Result<Head, SealError> {
-        let level = batch.pool.settings.level;
+        let level = match batch.is_hurried {
+            true => HURRIED_LEVEL.min(batch.pool.settings.level),
+            false => batch.pool.settings.level,
+        };
         let context = match self.contexts.entry(level) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {

@@ -37,10 +37,21 @@ impl Budget {
     pub fn of(config: &Config) -> Budget {
         let share = config.memory_bytes / 16;
         Budget {
-            chunks: share * CHUNKS_SHARE,
+            chunks: chunk_bytes(config.memory_bytes),
             ring: share * RINGS_SHARE / config.sinks.len().max(1),
             open: share * OPEN_SHARE / 2 / config.workers,
             parts: share * PARTS_SHARE / 2 / config.workers,
         }
     }
+}
+
+/// What a budget of this many bytes has for chunks, in bytes: the first queue.
+pub fn chunk_bytes(memory_bytes: usize) -> usize {
+    memory_bytes / 16 * CHUNKS_SHARE
+}
+
+/// The part of the first queue that one pool may take unless it says otherwise, in bytes: a
+/// quarter, so that one noisy pool leaves room for others.
+pub fn queue_quota_bytes(memory_bytes: usize) -> usize {
+    chunk_bytes(memory_bytes) / 4
 }

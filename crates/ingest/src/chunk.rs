@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use crate::connection::Connection;
 use crate::limits::CHUNK_BYTES;
+use crate::pool::Pool;
 
 /// What happened on a connection, in the order in which it happened.
 #[derive(Debug)]
@@ -23,6 +24,10 @@ pub enum Event {
         start: u32,
         /// Where they end.
         end: u32,
+        /// Whose they are, where that was known: they count against its part of the first queue.
+        pool: Option<Arc<Pool>>,
+        /// That part was used up: records that end here are for the pool's choice.
+        is_over: bool,
     },
     /// It is gone, or was given up.
     Closed(u64),
@@ -50,6 +55,15 @@ impl Chunk {
     /// The bytes that are free.
     pub fn room(&self) -> usize {
         self.bytes.len() - self.used
+    }
+
+    /// Notes that this many bytes were read behind the others, and counts them for their pool.
+    pub fn add_read(&mut self, connection: &Connection, pool: Option<&Arc<Pool>>, count: usize) {
+        let (start, end) = (self.used as u32, (self.used + count) as u32);
+        self.used += count;
+        let is_over = pool.is_some_and(|pool| pool.queued(count));
+        let (connection, pool) = (connection.id, pool.cloned());
+        self.events.push(Event::Read { connection, start, end, pool, is_over });
     }
 
     /// The bytes of a read.

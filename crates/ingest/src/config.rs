@@ -12,19 +12,25 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::budget;
 use crate::limits::{
     BATCH_BYTES, BATCH_BYTES_MAX, CONFIG_BYTES_MAX, CONNECTIONS_MAX, LINGER_MS, MEMORY_BYTES,
-    MEMORY_BYTES_MIN, POOL_NAME_BYTES_MAX, RECORD_BYTES_MAX, THREADS_MAX,
+    MEMORY_BYTES_MIN, POOL_NAME_BYTES_MAX, THREADS_MAX,
 };
 use crate::metric::{MetricRule, MetricSection};
 
 mod choices;
+mod listener;
 mod size;
 #[cfg(test)]
 mod tests;
+mod tls;
 
 pub use choices::{AckWhen, Compression, Fsync, Protocol, WhenSlow};
+pub use listener::{Address, Listener};
 pub use size::Bytes;
+
+use listener::ListenerSection;
 
 /// The pool whose settings hold for every pool that has none of its own.
 pub const DEFAULT_POOL: &str = "default";
@@ -62,25 +68,6 @@ pub enum ConfigError {
     },
 }
 
-/// A port that clients connect to.
-#[derive(Debug, Clone)]
-pub struct Listener {
-    /// Its name in metrics.
-    pub name: String,
-    /// What is spoken on it.
-    pub protocol: Protocol,
-    /// Where it listens.
-    pub address: SocketAddr,
-    /// The pool of its records, for protocols that do not name one.
-    pub pool: String,
-    /// How clients compress the whole of what they send, if they do.
-    pub compression: Option<Compression>,
-    /// The longest record, in bytes. A connection that sends a longer one is closed and counted.
-    pub record_bytes_max: usize,
-    /// The most connections; further ones are closed at once and counted.
-    pub connections_max: usize,
-}
-
 /// How the records of one pool are kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolSettings {
@@ -98,6 +85,10 @@ pub struct PoolSettings {
     pub level: i32,
     /// When clients that wait for it are told.
     pub ack_when: AckWhen,
+    /// The most bytes of this pool that were read and wait for a worker.
+    pub queue_quota_bytes: usize,
+    /// The most connections of this pool; further ones are closed and counted.
+    pub connections_max: u64,
 }
 
 /// Where batches go.
@@ -193,18 +184,6 @@ struct SpillSection {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ListenerSection {
-    name: Option<String>,
-    protocol: Spanned<Protocol>,
-    address: SocketAddr,
-    pool: Option<Spanned<String>>,
-    compression: Option<Compression>,
-    record_max: Option<Spanned<Bytes>>,
-    connections_max: Option<usize>,
-}
-
-#[derive(Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum SinkKindName {
     Filer,
@@ -232,6 +211,8 @@ struct PoolSection {
     linger_ms: Option<u64>,
     level: Option<Spanned<i32>>,
     ack_when: Option<AckWhen>,
+    queue_quota: Option<Spanned<Bytes>>,
+    connections_max: Option<u64>,
 }
 
 /// A file is closed when it has this many bytes, unless the sink says otherwise.
@@ -321,8 +302,11 @@ impl Sections {
             linger_ms: LINGER_MS,
             level: 1,
             ack_when: AckWhen::Written,
+            queue_quota_bytes: budget::queue_quota_bytes(memory_bytes),
+            connections_max: CONNECTIONS_MAX as u64,
         };
-        let mut context = PoolContext { sinks: &sinks, has_spill: spill.is_some(), lines };
+        let has_spill = spill.is_some();
+        let mut context = PoolContext { sinks: &sinks, has_spill, memory_bytes, lines };
         let mut sections = self.pool;
         let own = sections.keys().find(|name| name.as_ref() == DEFAULT_POOL).cloned();
         let default_pool = match own.and_then(|name| sections.remove(&name)) {
@@ -411,6 +395,7 @@ fn sinks(
 struct PoolContext<'a> {
     sinks: &'a [Sink],
     has_spill: bool,
+    memory_bytes: usize,
     lines: &'a Lines<'a>,
 }
 
@@ -456,6 +441,17 @@ impl PoolContext<'_> {
             }
             settings.level = level.into_inner();
         }
+        if let Some(quota) = section.queue_quota {
+            let most = budget::chunk_bytes(self.memory_bytes);
+            settings.queue_quota_bytes = match usize::try_from(quota.as_ref().0) {
+                Ok(bytes) if (1..=most).contains(&bytes) => bytes,
+                _ => {
+                    let message = format!("of this memory, {most} bytes are for the first queue");
+                    return Err(self.lines.wrong(quota.span().start, message));
+                }
+            };
+        }
+        settings.connections_max = section.connections_max.unwrap_or(settings.connections_max);
         settings.ack_when = section.ack_when.unwrap_or(settings.ack_when);
         settings.linger_ms = section.linger_ms.unwrap_or(settings.linger_ms);
         Ok(settings)
@@ -469,47 +465,4 @@ fn pool_name(name: &Spanned<String>, lines: &Lines) -> Result<(), ConfigError> {
     }
     let message = format!("a pool's name has 1 to {POOL_NAME_BYTES_MAX} bytes");
     Err(lines.wrong(name.span().start, message))
-}
-
-impl ListenerSection {
-    fn validate(self, lines: &Lines) -> Result<Listener, ConfigError> {
-        let protocol = *self.protocol.as_ref();
-        let pool = match (protocol, self.pool) {
-            (Protocol::Cal | Protocol::Native, Some(pool)) => {
-                let message = "these clients name their pool themselves; remove this";
-                return Err(lines.wrong(pool.span().start, message));
-            }
-            (Protocol::Cal | Protocol::Native, None) => DEFAULT_POOL.to_owned(),
-            (_, Some(pool)) => {
-                pool_name(&pool, lines)?;
-                pool.into_inner()
-            }
-            (_, None) => {
-                let message = "lines name no pool; write pool = \"...\" for this listener";
-                return Err(lines.wrong(self.protocol.span().start, message));
-            }
-        };
-        let record_bytes_max = match &self.record_max {
-            None => RECORD_BYTES_MAX,
-            Some(most) => match usize::try_from(most.as_ref().0) {
-                Ok(bytes @ 16..=BATCH_BYTES_MAX) => bytes,
-                _ => {
-                    let message = format!("a record has at most 16 to {BATCH_BYTES_MAX} bytes");
-                    return Err(lines.wrong(most.span().start, message));
-                }
-            },
-        };
-        let name = self.name.unwrap_or_else(|| self.address.to_string());
-        let connections_max = self.connections_max.unwrap_or(CONNECTIONS_MAX);
-        let address = self.address;
-        Ok(Listener {
-            name,
-            protocol,
-            address,
-            pool,
-            compression: self.compression,
-            record_bytes_max,
-            connections_max,
-        })
-    }
 }

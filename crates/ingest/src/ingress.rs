@@ -6,8 +6,8 @@ use std::fmt;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,8 +16,9 @@ use cinch_wire::native::Durability;
 use crate::acknowledge::{KnownClients, Receipt};
 use crate::budget::Budget;
 use crate::chunk::Chunks;
-use crate::config::{Config, WhenSlow};
-use crate::connection::Mailbox;
+use crate::config::{Address, Config, Protocol, WhenSlow};
+use crate::connection::{Connection, Mailbox, Peer};
+use crate::grpc::Grpc;
 use crate::limits::raise_open_files;
 use crate::metric::{MetricRule, Windows};
 use crate::metrics::Metrics;
@@ -46,6 +47,9 @@ pub(crate) const STOP_TIME: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether they have.
 const STOP_TICK: Duration = Duration::from_millis(10);
+
+/// How long a worker waits before it tries again to put on disk what was acknowledged.
+const SPILL_RETRY: Duration = Duration::from_millis(50);
 
 /// How often windows that are over are written.
 const WINDOW_TICK: Duration = Duration::from_millis(250);
@@ -78,9 +82,11 @@ struct Teller {
 }
 
 impl Shared {
-    /// The number of the next connection.
-    pub(crate) fn next_connection(&self) -> u64 {
-        self.connections.fetch_add(1, Ordering::Relaxed)
+    /// A new connection of a listener, which this reader reads.
+    pub(crate) fn connection(&self, listener: usize, reader: usize, peer: Peer) -> Arc<Connection> {
+        let id = self.connections.fetch_add(1, Ordering::Relaxed);
+        let (pool, outbox, waits) = (OnceLock::new(), Mutex::new(Vec::new()), AtomicUsize::new(0));
+        Arc::new(Connection { id, listener, reader, peer, pool, outbox, waits })
     }
 
     /// Whether the ingress was told to stop.
@@ -105,11 +111,11 @@ impl Shared {
         let kept = batch.clone();
         let reason = match self.sinks[batch.pool.sink].put(batch, parts) {
             Put::Waits => None,
-            Put::Spill { barrier } if self.spill(&kept, parts, barrier) => None,
+            Put::Spill { barrier } if self.spill_patiently(&kept, parts, barrier) => None,
             Put::Spill { .. } => Some(DropReason::Spill),
             Put::Dropped(reason) => Some(reason),
         };
-        let Batch { pool, head, receipts } = kept;
+        let Batch { pool, head, receipts, .. } = kept;
         let Some(reason) = reason else {
             receipts.iter().for_each(|receipt| receipt.reached(Durability::Batched));
             return;
@@ -129,6 +135,18 @@ impl Shared {
                 pool.dropped(DropReason::Shutdown, head.records.into(), head.text_bytes.into());
             }
         }
+    }
+
+    /// Puts a batch on disk. What was acknowledged waits for room there: `false` is for the rest,
+    /// and for the end of the ingress.
+    fn spill_patiently(&self, batch: &Batch, parts: &[&[u8]], barrier: u64) -> bool {
+        while !self.spill(batch, parts, barrier) {
+            if !batch.is_promised || self.is_stopping() {
+                return false;
+            }
+            thread::sleep(SPILL_RETRY);
+        }
+        true
     }
 
     /// Puts a batch on disk; `false` if that can't be.
@@ -176,7 +194,7 @@ pub enum IngressError {
         /// The listener.
         name: String,
         /// Where.
-        address: SocketAddr,
+        address: Address,
         /// What the system said.
         error: io::Error,
     },
@@ -215,7 +233,8 @@ pub enum IngressError {
 /// An ingress that runs.
 pub struct Ingress {
     shared: Arc<Shared>,
-    addresses: Vec<SocketAddr>,
+    addresses: Vec<Address>,
+    grpcs: Vec<Grpc>,
     status: Option<Status>,
     readers: Vec<JoinHandle<io::Result<()>>>,
     workers: Vec<JoinHandle<()>>,
@@ -233,14 +252,15 @@ impl Ingress {
         let config = Arc::new(config);
         let budget = Budget::of(&config);
         let mut bound = Vec::new();
-        for _ in 0..config.readers {
-            bound.push(reader::bind(&config).map_err(|(listener, error)| {
-                let listener = &config.listeners[listener];
-                let (name, address) = (listener.name.clone(), listener.address);
-                IngressError::Listen { name, address, error }
-            })?);
+        let refused = |(listener, error): (usize, io::Error)| {
+            let listener = &config.listeners[listener];
+            let (name, address) = (listener.name.clone(), listener.address.clone());
+            IngressError::Listen { name, address, error }
+        };
+        for number in 0..config.readers {
+            bound.push(reader::bind(&config, number).map_err(refused)?);
         }
-        let addresses = bound.first().map(reader::Bound::addresses).unwrap_or_default();
+        let mut addresses = bound.first().map(reader::Bound::addresses).unwrap_or_default();
         let mailboxes: Vec<Arc<Mailbox>> =
             bound.iter().map(|bound| Arc::clone(&bound.mailbox)).collect();
         let rings = config.sinks.iter().map(|_| Ring::new(budget.ring, mailboxes.clone()));
@@ -289,14 +309,25 @@ impl Ingress {
             let reader = Reader::new(Arc::clone(&shared), number, bound, senders.clone());
             readers.push(spawn(format!("reader {number}"), move || reader.run())?);
         }
+        let mut grpcs = Vec::new();
+        for (number, listener) in shared.config.listeners.iter().enumerate() {
+            if listener.protocol == Protocol::OtlpGrpc {
+                let grpc =
+                    Grpc::start(&shared, number).map_err(|error| refused((number, error)))?;
+                addresses.push((number, Address::Tcp(grpc.address)));
+                grpcs.push(grpc);
+            }
+        }
+        addresses.sort_by_key(|(number, _)| *number);
+        let addresses = addresses.into_iter().map(|(_, address)| address).collect();
         let for_windows = Arc::clone(&shared);
         let windows = spawn("windows".to_owned(), move || sink::write_windows(&for_windows))?;
-        Ok(Ingress { shared, addresses, status, readers, workers, writers, windows })
+        Ok(Ingress { shared, addresses, grpcs, status, readers, workers, writers, windows })
     }
 
     /// The addresses of the listeners, in the order of the configuration: where one said port 0,
     /// the port that the system chose.
-    pub fn addresses(&self) -> &[SocketAddr] {
+    pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
@@ -315,6 +346,7 @@ impl Ingress {
     /// # Errors
     /// [`IngressError::Reader`] if it had failed before.
     pub fn stop(self) -> Result<Totals, IngressError> {
+        self.grpcs.into_iter().for_each(Grpc::stop);
         self.shared.stopping.store(true, Ordering::Release);
         self.shared.mailboxes.iter().for_each(|mailbox| mailbox.wake());
         // A worker that waits for room before a sink that has stopped is let go after a while, and

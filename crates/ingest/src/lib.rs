@@ -14,6 +14,7 @@ mod chunk;
 pub mod config;
 mod connection;
 pub mod format;
+mod grpc;
 mod histogram;
 mod ingress;
 pub mod limits;

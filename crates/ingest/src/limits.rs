@@ -101,3 +101,55 @@ pub const HTTP_HEADERS_MAX: usize = 64;
 
 /// The longest body of an HTTP request, in bytes, as it came and decompressed.
 pub const HTTP_BODY_BYTES_MAX: usize = 4 << 20;
+
+/// The longest datagram, in bytes, which is also the longest record of one: the most that UDP over
+/// IPv4 holds is 65,507.
+pub const DATAGRAM_BYTES_MAX: usize = 64 << 10;
+
+/// The most datagrams that are taken in one turn of a reader, so that a storm of them does not keep
+/// it from its connections.
+pub const DATAGRAMS_PER_TURN: usize = 256;
+
+/// The most senders of datagrams of one listener that are told apart at a time.
+pub const DATAGRAM_SENDERS_MAX: usize = 4_096;
+
+/// What the system is asked to keep of datagrams that were not read yet, in bytes. It grants less
+/// where `net.core.rmem_max` is lower, and counts what it had no room for.
+pub const DATAGRAM_BUFFER_BYTES: usize = 4 << 20;
+
+/// How long a client may take for its TLS handshake, in seconds. Then it is closed and counted.
+pub const HANDSHAKE_S: u64 = 10;
+
+/// How long what a refused HTTP client still sends is thrown away, in seconds. A close with bytes
+/// that were not read would take the answer away before the client has seen it.
+pub const DISCARD_S: u64 = 2;
+
+/// How long an HTTP connection may be idle, in seconds.
+pub const HTTP_IDLE_S: u64 = 75;
+
+/// The most requests of an HTTP connection that wait for their answer. Further ones are told to
+/// come again, and nothing of them is kept.
+pub const HTTP_PIPELINED_MAX: usize = 64;
+
+/// The longest answer to an HTTP request, in bytes: Elasticsearch's bulk form answers each item.
+pub const HTTP_ANSWER_BYTES_MAX: usize = 8 << 20;
+
+/// The most items of a request in Elasticsearch's bulk form: each is answered.
+pub const BULK_ITEMS_MAX: usize = 16_384;
+
+/// The longest name of an index in the path of a bulk request, in bytes, as Elasticsearch has it:
+/// the answer repeats it for each item.
+pub const BULK_INDEX_BYTES_MAX: usize = 255;
+
+/// What one gRPC call may have under way that was not passed on, in bytes: its flow-control window.
+pub const GRPC_WINDOW_BYTES: u32 = 64 << 10;
+
+/// The most calls of a gRPC connection at a time. One call is passed on at a time; the windows of
+/// the others must not take the room of its own, so the connection has the windows of all.
+pub const GRPC_CALLS_MAX: u32 = 16;
+
+/// The most bytes of the headers of a gRPC call.
+pub const GRPC_HEADERS_BYTES_MAX: u32 = 16 << 10;
+
+/// How long a gRPC client may take to send a message, in seconds.
+pub const GRPC_CALL_S: u64 = 60;

@@ -1,8 +1,11 @@
 //! Counters of the ingress itself, and their text form for Prometheus. What is measured is named
 //! after the article's formulas where it has them.
 
+use std::collections::HashMap;
 use std::fmt::Write;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::config::Config;
 use crate::histogram::Histogram;
@@ -31,6 +34,42 @@ pub struct ListenerMetrics {
     /// How long bytes may have waited in a socket: since the last read of the connection, or since
     /// the system was last asked, whichever is less.
     pub read_interval: Histogram,
+    /// Datagrams that were longer than a record may be, and were cut.
+    pub datagrams_truncated: AtomicU64,
+    /// Datagrams that the system dropped because its buffer was full.
+    pub datagrams_lost: AtomicU64,
+    /// Connections that were closed in their TLS handshake, or for what they sent encrypted.
+    pub handshakes_failed: AtomicU64,
+    /// Connections by the address of their client.
+    pub clients: Clients,
+}
+
+/// How many connections each client has, where that is limited.
+#[derive(Debug, Default)]
+pub struct Clients {
+    counts: Mutex<HashMap<IpAddr, usize>>,
+}
+
+impl Clients {
+    /// Counts a connection, unless the client has as many as it may.
+    pub fn takes_one_more(&self, client: IpAddr, most: usize) -> bool {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(client).or_insert(0);
+        let has_room = *count < most;
+        *count += usize::from(has_room);
+        has_room
+    }
+
+    /// A connection of the client is gone.
+    pub fn gave_one_back(&self, client: IpAddr) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&client) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                counts.remove(&client);
+            }
+        }
+    }
 }
 
 /// What happened, as far as it belongs to no pool.
@@ -78,6 +117,13 @@ pub fn exposition(shared: &Shared) -> String {
         ("connections_cut_off_total", "counter", "Ended inside a record.", |l| &l.cut_off),
         ("reads_total", "counter", "Reads that gave bytes.", |l| &l.reads),
         ("read_bytes_total", "counter", "Bytes read.", |l| &l.read_bytes),
+        ("datagrams_truncated_total", "counter", "Longer than record_max, and cut.", |l| {
+            &l.datagrams_truncated
+        }),
+        ("datagrams_lost_total", "counter", "Dropped by the system: its buffer was full.", |l| {
+            &l.datagrams_lost
+        }),
+        ("handshakes_failed_total", "counter", "Closed in TLS.", |l| &l.handshakes_failed),
     ];
     let listeners = || shared.config.listeners.iter().zip(&shared.metrics.listeners);
     for (name, kind, help, of) in of_listeners {
@@ -180,6 +226,11 @@ fn pools(shared: &Shared, page: &mut Page) {
     for pool in &pools {
         let batches = load(&pool.counters.spilled_batches);
         page.value("spilled_batches_total", &[("pool", &pool.name)], batches);
+    }
+    page.family("queued_bytes", "gauge", "Bytes that were read and wait for a worker.");
+    for pool in &pools {
+        let bytes = pool.queued_bytes.load(Ordering::Relaxed);
+        page.value("queued_bytes", &[("pool", &pool.name)], bytes as f64);
     }
     page.family("pool_held", "gauge", "1 while the pool's connections are not read.");
     for pool in &pools {

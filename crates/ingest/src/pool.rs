@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::config::{Config, PoolSettings};
+use crate::config::{Config, PoolSettings, WhenSlow};
 use crate::limits::{POOL_NAME_BYTES_MAX, POOLS_MAX};
 
 /// The pool of connections that name one more than there may be.
@@ -24,16 +24,19 @@ pub enum DropReason {
     Shutdown,
     /// The compressor failed, which a sound library with enough memory does not.
     Compressor,
+    /// What was read of the pool and waits for a worker would pass its part of the first queue.
+    Queue,
 }
 
 impl DropReason {
     /// Every reason, in the order of the counters.
-    pub const ALL: [DropReason; 5] = [
+    pub const ALL: [DropReason; 6] = [
         DropReason::Quota,
         DropReason::Ring,
         DropReason::Spill,
         DropReason::Shutdown,
         DropReason::Compressor,
+        DropReason::Queue,
     ];
 
     /// Its name in metrics.
@@ -44,6 +47,7 @@ impl DropReason {
             DropReason::Spill => "spill",
             DropReason::Shutdown => "shutdown",
             DropReason::Compressor => "compressor",
+            DropReason::Queue => "queue",
         }
     }
 }
@@ -99,11 +103,54 @@ pub struct Pool {
     pub waiting_bytes: AtomicUsize,
     /// Batches of it that wait on disk.
     pub spilled_waiting: AtomicU64,
-    /// Whether its connections are not read at present.
+    /// Whether its connections are not read at present, for want of room before its sink.
     pub is_held: AtomicBool,
+    /// Bytes of it that were read and wait for a worker.
+    pub queued_bytes: AtomicUsize,
+    /// Whether a reader found its part of the first queue used up and did not read on.
+    pub is_queue_full: AtomicBool,
+    /// Connections that are open.
+    pub connections: AtomicU64,
 }
 
 impl Pool {
+    /// Whether its connections are not to be read now. Bytes that are already in the first queue
+    /// may be twice its part where what is above the part is dropped or spilled, which frees it
+    /// quickly; a pool with backpressure is not read above its part.
+    pub fn is_to_wait(&self) -> bool {
+        if self.is_held.load(Ordering::Acquire) {
+            return true;
+        }
+        let part = self.settings.queue_quota_bytes;
+        let most = match self.settings.when_slow {
+            WhenSlow::Backpressure => part,
+            WhenSlow::Drop | WhenSlow::Spill => part * 2,
+        };
+        let is_full = |pool: &Pool| pool.queued_bytes.load(Ordering::SeqCst) >= most;
+        if !is_full(self) {
+            return false;
+        }
+        // A worker that empties the queue looks at this note behind its count, so one of the two
+        // sees the other.
+        self.is_queue_full.store(true, Ordering::SeqCst);
+        is_full(self)
+    }
+
+    /// Counts bytes that were read. Whether its part of the first queue is used up by others.
+    pub fn queued(&self, bytes: usize) -> bool {
+        let before = self.queued_bytes.fetch_add(bytes, Ordering::SeqCst);
+        let is_choosy = self.settings.when_slow != WhenSlow::Backpressure;
+        is_choosy && before >= self.settings.queue_quota_bytes
+    }
+
+    /// Counts bytes that a worker has looked at. Whether readers are to be told that there is room.
+    pub fn dequeued(&self, bytes: usize) -> bool {
+        let left = self.queued_bytes.fetch_sub(bytes, Ordering::SeqCst) - bytes;
+        left < self.settings.queue_quota_bytes / 4 * 3
+            && self.is_queue_full.load(Ordering::SeqCst)
+            && self.is_queue_full.swap(false, Ordering::SeqCst)
+    }
+
     /// Counts a batch that was dropped.
     pub fn dropped(&self, reason: DropReason, records: u64, bytes: u64) {
         self.counters.dropped[reason as usize].add(records, bytes);
@@ -154,6 +201,9 @@ impl Pools {
             waiting_bytes: AtomicUsize::new(0),
             spilled_waiting: AtomicU64::new(0),
             is_held: AtomicBool::new(false),
+            queued_bytes: AtomicUsize::new(0),
+            is_queue_full: AtomicBool::new(false),
+            connections: AtomicU64::new(0),
         });
         known.by_name.insert(name.to_owned(), Arc::clone(&pool));
         known.in_order.push(Arc::clone(&pool));

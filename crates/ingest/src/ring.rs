@@ -25,6 +25,10 @@ pub struct Batch {
     pub head: Head,
     /// Who is told what becomes of it.
     pub receipts: Arc<[Receipt]>,
+    /// Something of it was acknowledged already, so that it is not dropped.
+    pub is_promised: bool,
+    /// It is to wait on disk, where its pool spills: it came faster than it could be compressed.
+    pub is_hurried: bool,
 }
 
 #[derive(Debug)]
@@ -126,13 +130,18 @@ impl Ring {
     pub fn put(&self, batch: Batch, parts: &[&[u8]]) -> Put {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let pool = Arc::clone(&batch.pool);
-        let when_slow = pool.settings.when_slow;
+        let when_slow = match pool.settings.when_slow {
+            // What was acknowledged is never dropped: its pool's connections wait instead.
+            WhenSlow::Drop if batch.is_promised => WhenSlow::Backpressure,
+            chosen => chosen,
+        };
         let mut state = self.lock();
         let capacity = state.capacity();
         let waiting = pool.waiting_bytes.load(Ordering::Relaxed) + length;
         let is_over_quota = waiting > pool.settings.quota_bytes;
         // What is on disk already must leave before what comes now.
-        if pool.spilled_waiting.load(Ordering::Acquire) > 0 {
+        let is_hurried = batch.is_hurried && when_slow == WhenSlow::Spill;
+        if is_hurried || pool.spilled_waiting.load(Ordering::Acquire) > 0 {
             return Put::Spill { barrier: state.put };
         }
         let reason = match when_slow {

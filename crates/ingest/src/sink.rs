@@ -149,7 +149,8 @@ impl Writer<'_> {
             }
         };
         let pool = self.shared.pools.named(&spilled.pool);
-        let batch = Batch { pool, head: spilled.head, receipts: spilled.receipts };
+        let (head, receipts) = (spilled.head, spilled.receipts);
+        let batch = Batch { pool, head, receipts, is_promised: false, is_hurried: false };
         if !self.write(&batch) {
             return true;
         }

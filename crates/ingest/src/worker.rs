@@ -50,6 +50,8 @@ pub(crate) struct Filling {
     /// By the pool's number.
     open: Vec<Option<OpenBatch>>,
     open_bytes: usize,
+    /// What is being cut came when its pool's part of the first queue was used up.
+    pub(crate) is_over: bool,
     pub(crate) now: Instant,
     pub(crate) now_ms: u64,
 }
@@ -64,6 +66,7 @@ impl Worker {
             sealer: Sealer::new(shared.instance, number, workers),
             open: Vec::new(),
             open_bytes: 0,
+            is_over: false,
             now: Instant::now(),
             now_ms: 0,
             shared: Arc::clone(&shared),
@@ -104,8 +107,14 @@ impl Worker {
                 Event::Opened(connection) => {
                     self.open(connection);
                 }
-                Event::Read { connection, start, end } => {
+                Event::Read { connection, start, end, pool, is_over } => {
+                    self.filling.is_over = *is_over;
                     self.read(*connection, chunk.read(*start, *end));
+                    self.filling.is_over = false;
+                    let length = (end - start) as usize;
+                    if pool.as_ref().is_some_and(|pool| pool.dequeued(length)) {
+                        self.shared.mailboxes.iter().for_each(|mailbox| mailbox.resume());
+                    }
                 }
                 Event::Closed(connection) => self.close(*connection),
             }
@@ -115,16 +124,23 @@ impl Worker {
     fn open(&mut self, connection: &Arc<Connection>) {
         let listener = &self.shared.config.listeners[connection.listener];
         let client = Client::new(Arc::clone(connection), listener, &self.shared);
-        let Ok(mut client) = client else {
-            // There is no memory for its decompressor.
-            let metrics = &self.shared.metrics.listeners[connection.listener];
-            metrics.starved.fetch_add(1, Ordering::Relaxed);
-            let mailbox = &self.shared.mailboxes[connection.reader];
-            return mailbox.send(Request::Close(connection.id));
+        let opened = client.and_then(|mut client| {
+            if let Some(name) = client.own_pool() {
+                client.set_pool(self.shared.pools.named(&name), String::new())?;
+            }
+            Ok(client)
+        });
+        let client = match opened {
+            Ok(client) => client,
+            Err(error) => {
+                let metrics = &self.shared.metrics.listeners[connection.listener];
+                metrics.turned_away.fetch_add(1, Ordering::Relaxed);
+                let peer = &connection.peer;
+                self.shared.tell(format_args!("{peer} was closed: {error}"));
+                let mailbox = &self.shared.mailboxes[connection.reader];
+                return mailbox.send(Request::Close(connection.id));
+            }
         };
-        if let Some(name) = client.own_pool() {
-            client.set_pool(self.shared.pools.named(&name), String::new());
-        }
         self.part_bytes += client.part_bytes();
         self.clients.insert(connection.id, client);
     }
@@ -138,22 +154,24 @@ impl Worker {
         let listener = &self.shared.metrics.listeners[client.connection.listener];
         if let Err(error) = result {
             listener.refused.fetch_add(1, Ordering::Relaxed);
-            let peer = client.connection.peer;
+            let peer = &client.connection.peer;
             self.shared.tell(format_args!("{peer} was closed: {error}"));
-            self.give_up(id);
+            self.give_up(id, error.was_answered());
         } else if self.part_bytes > self.shared.budget.parts {
             listener.starved.fetch_add(1, Ordering::Relaxed);
-            let peer = client.connection.peer;
+            let peer = &client.connection.peer;
             self.shared.tell(format_args!("{peer} was closed: no memory for incomplete records"));
-            self.give_up(id);
+            self.give_up(id, false);
         }
     }
 
-    fn give_up(&mut self, id: u64) {
+    fn give_up(&mut self, id: u64, was_answered: bool) {
         let Some(client) = self.clients.remove(&id) else { return };
         self.part_bytes -= client.part_bytes();
+        client.leave_pool();
         let reader = client.connection.reader;
-        self.shared.mailboxes[reader].send(Request::Close(id));
+        let request = if was_answered { Request::Finish(id) } else { Request::Close(id) };
+        self.shared.mailboxes[reader].send(request);
     }
 
     fn close(&mut self, id: u64) {
@@ -236,6 +254,8 @@ impl Filling {
         let (records, bytes) = (batch.records as u64, batch.text.len() as u64);
         let pool = Arc::clone(&batch.pool);
         let receipts = std::mem::take(&mut batch.receipts);
+        let (is_hurried, is_promised) = (batch.is_hurried, batch.is_promised);
+        (batch.is_hurried, batch.is_promised) = (false, false);
         let head = match self.sealer.seal(batch) {
             Ok(head) => head,
             Err(error) => {
@@ -252,6 +272,6 @@ impl Filling {
         counters.compressed_bytes.fetch_add(u64::from(head.frame_bytes), Ordering::Relaxed);
         let parts = [&self.sealer.head[..], &self.sealer.frame[..]];
         let receipts = receipts.into();
-        self.shared.put(Batch { pool, head, receipts }, &parts);
+        self.shared.put(Batch { pool, head, receipts, is_promised, is_hurried }, &parts);
     }
 }

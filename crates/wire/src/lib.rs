@@ -12,6 +12,7 @@
 
 pub mod bulk;
 pub mod cal;
+pub mod chunked;
 pub mod forward;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;

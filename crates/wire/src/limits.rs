@@ -64,3 +64,9 @@ pub const RESP_WHOLE_BYTES_MAX: u64 = 16 << 10;
 
 /// The most elements of one RESP array or pairs of one map: that of Redis for requests.
 pub const RESP_ELEMENTS_MAX: u64 = 1 << 20;
+
+/// The most digits of the size of an HTTP chunk. Fifteen hold any size that fits memory.
+pub const CHUNKED_SIZE_DIGITS_MAX: usize = 15;
+
+/// The most bytes of a chunked HTTP body that are extensions or trailers, which nobody reads.
+pub const CHUNKED_EXTRA_BYTES_MAX: usize = 8 << 10;

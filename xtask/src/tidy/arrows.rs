@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("proxy", &["rollout", "wire", "core"]),
     ("http", &["rollout", "core"]),
     ("ingest", &["rollout", "wire", "core"]),
+    ("ingest-client", &["wire"]),
     (
         "cli",
         &[
@@ -35,7 +36,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("cart-service", &["rollout", "stores"]),
     ("fuzz", &["core", "wire"]),
-    ("integration", &[]),
+    // What applications link is tested from outside too: against the server, as they use it.
+    ("integration", &["ingest-client"]),
     ("xtask", &[]),
 ];
 

@@ -21,6 +21,8 @@ pub enum Protocol {
     Forward,
     /// HTTP: OTLP, the bulk forms of Elasticsearch and Loki, lines.
     Http,
+    /// OTLP logs over gRPC.
+    OtlpGrpc,
     /// Batches that are acknowledged (spec/ingest-native.md); the client names the pool.
     Native,
 }
@@ -30,6 +32,31 @@ impl Protocol {
     pub fn names_pool(self) -> bool {
         matches!(self, Protocol::Cal | Protocol::Native)
     }
+
+    /// Whether clients are answered.
+    pub fn answers(self) -> bool {
+        use Protocol::{Forward, Http, Native, OtlpGrpc};
+        matches!(self, Forward | Http | Native | OtlpGrpc)
+    }
+
+    /// Whether a datagram can hold one of its records whole.
+    pub fn fits_datagrams(self) -> bool {
+        matches!(self, Protocol::Lines | Protocol::Syslog)
+    }
+}
+
+/// How bytes come from clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// Connections over the network; with `tls`, encrypted ones.
+    Tcp,
+    /// Datagrams over the network, each one record.
+    Udp,
+    /// Connections through a socket in the file system.
+    Unix,
+    /// Datagrams through a socket in the file system, each one record.
+    UnixDatagram,
 }
 
 /// How a connection is compressed, from its first byte to its last.

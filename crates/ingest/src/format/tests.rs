@@ -1,12 +1,13 @@
 //! Heads, sections and indexes come back as they were written, and anything else is refused: these
 //! bytes are read from files that a crash or somebody else may have written.
 
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, OnceLock};
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::connection::Connection;
+use crate::connection::{Connection, Peer};
 use crate::logs::records;
 
 fn head() -> Head {
@@ -29,9 +30,10 @@ fn connection(id: u64) -> Connection {
         id,
         listener: 0,
         reader: 0,
-        peer: ([10, 0, 0, 1], 4_711).into(),
+        peer: Peer::Network(([10, 0, 0, 1], 4_711).into()),
         pool: OnceLock::new(),
         outbox: Mutex::new(Vec::new()),
+        waits: AtomicUsize::new(0),
     }
 }
 

@@ -2,26 +2,27 @@
 //! come so far, and its pool once that is known.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use cinch_wire::Span;
 use cinch_wire::cal::{Cal, CalError, HEADER_BYTES, Message};
 use cinch_wire::forward::ForwardError;
 use cinch_wire::lines::{Framing, Lines, LinesError, Overlong};
 use cinch_wire::native::NativeError;
 use cinch_wire::stream::{StreamDecompressor, StreamError};
 use cinch_wire::syslog::{Syslog, SyslogError};
+use cinch_wire::{Scan, Span};
 
 use super::Filling;
 use super::forward::{ChunkError, Forward};
 use super::http::{Http, HttpError};
 use super::native::Native;
 use crate::acknowledge::Receipt;
-use crate::config::{Compression, Listener, Protocol};
+use crate::config::{Compression, Listener, Protocol, WhenSlow};
 use crate::connection::Connection;
 use crate::format::RunKind;
 use crate::ingress::Shared;
 use crate::limits::READ_BYTES_MAX;
-use crate::pool::Pool;
+use crate::pool::{DropReason, Pool};
 
 /// A part buffer that has grown beyond this is given back when it is empty.
 const PART_KEPT_BYTES: usize = 4 << 10;
@@ -45,6 +46,35 @@ pub(super) enum ClientError {
     Http(#[from] HttpError),
     #[error(transparent)]
     Stream(#[from] StreamError),
+    #[error("pool {0} has as many connections as it may")]
+    PoolIsFull(String),
+    #[error("the system has no random numbers: {0}")]
+    Random(#[from] getrandom::Error),
+}
+
+impl ClientError {
+    /// Whether the client was told what is wrong, and should be able to read it.
+    pub(super) fn was_answered(&self) -> bool {
+        matches!(self, ClientError::Http(_) | ClientError::Native(_) | ClientError::Forward(_))
+    }
+}
+
+/// A machine of a protocol that keeps what it cuts itself, because it answers.
+pub(super) trait Keeper: Send {
+    /// Takes all whole records of these bytes and returns how far they go and how many bytes are
+    /// needed next.
+    fn cut(
+        &mut self,
+        client: &mut Client,
+        bytes: &[u8],
+        filling: &mut Filling,
+        shared: &Shared,
+    ) -> Result<(usize, usize), ClientError>;
+
+    /// The bytes that it holds of records that are not whole.
+    fn held_bytes(&self) -> usize {
+        0
+    }
 }
 
 enum Machine {
@@ -52,11 +82,12 @@ enum Machine {
     Newline(Lines),
     Lengths(Lines, Vec<Span>),
     Syslog(Syslog, Vec<Span>),
-    Native(Box<Native>),
-    Forward(Box<Forward>),
-    Http(Box<Http>),
-    /// A machine that keeps what it cuts itself is at work; it is put back when it is done.
-    Busy,
+    /// Each read is one datagram, and that one message of syslog.
+    SyslogDatagram,
+    /// Each read is one datagram, and that lines.
+    LinesDatagram,
+    /// `None` while it is at work.
+    Keeper(Option<Box<dyn Keeper>>),
 }
 
 /// A compressed connection.
@@ -91,9 +122,11 @@ impl Client {
         connection: Arc<Connection>,
         listener: &Listener,
         shared: &Shared,
-    ) -> Result<Client, StreamError> {
+    ) -> Result<Client, ClientError> {
         let most = listener.record_bytes_max;
         let machine = match listener.protocol {
+            Protocol::Syslog if listener.address.is_of_datagrams() => Machine::SyslogDatagram,
+            Protocol::Lines if listener.address.is_of_datagrams() => Machine::LinesDatagram,
             Protocol::Cal => Machine::Cal(Box::new(Cal::new(most)), Vec::new()),
             Protocol::Lines => {
                 Machine::Newline(Lines::new(Framing::Newline, most, Overlong::Split))
@@ -103,13 +136,11 @@ impl Client {
                 Machine::Lengths(lines, Vec::new())
             }
             Protocol::Syslog => Machine::Syslog(Syslog::new(most, Overlong::Split), Vec::new()),
-            Protocol::Forward => {
-                Machine::Forward(Box::new(Forward::new(&connection, &listener.pool, shared)))
+            Protocol::Forward => keeper(Forward::new(&connection, listener, shared)?),
+            Protocol::Http | Protocol::OtlpGrpc => {
+                keeper(Http::new(&connection, &listener.pool, shared))
             }
-            Protocol::Http => {
-                Machine::Http(Box::new(Http::new(&connection, &listener.pool, shared)))
-            }
-            Protocol::Native => Machine::Native(Box::new(Native::new(&connection, shared))),
+            Protocol::Native => keeper(Native::new(&connection, shared)),
         };
         let own_pool = (!listener.protocol.names_pool()).then(|| listener.pool.clone());
         let (part, host) = (Vec::new(), String::new());
@@ -122,17 +153,34 @@ impl Client {
         self.own_pool.clone()
     }
 
-    pub(super) fn set_pool(&mut self, pool: Arc<Pool>, host: String) {
-        // It is set once: the label is the first message and comes once.
+    /// The pool is known, which happens once: a label or a hello comes once. A pool that has as
+    /// many connections as it may takes no further one.
+    pub(super) fn set_pool(&mut self, pool: Arc<Pool>, host: String) -> Result<(), ClientError> {
+        if pool.connections.fetch_add(1, Ordering::AcqRel) >= pool.settings.connections_max {
+            pool.connections.fetch_sub(1, Ordering::AcqRel);
+            return Err(ClientError::PoolIsFull(pool.name.clone()));
+        }
         let _set = self.connection.pool.set(Arc::clone(&pool));
         self.pool = Some(pool);
         self.host = host;
+        Ok(())
+    }
+
+    /// The connection is none of its pool any more.
+    pub(super) fn leave_pool(&self) {
+        if let Some(pool) = &self.pool {
+            pool.connections.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 
     /// The bytes of the incomplete record, and of what decompresses it.
     pub(super) fn part_bytes(&self) -> usize {
         let of_stream = |stream: &Stream| stream.decompressor.memory_bytes() + stream.plain.len();
-        self.part.len() + self.stream.as_deref().map_or(0, of_stream)
+        let held = match &self.machine {
+            Machine::Keeper(Some(keeper)) => keeper.held_bytes(),
+            _ => 0,
+        };
+        self.part.len() + held + self.stream.as_deref().map_or(0, of_stream)
     }
 
     /// Takes what was read.
@@ -142,6 +190,10 @@ impl Client {
         filling: &mut Filling,
         shared: &Shared,
     ) -> Result<(), ClientError> {
+        if matches!(self.machine, Machine::SyslogDatagram | Machine::LinesDatagram) {
+            self.keep_datagram(bytes, filling);
+            return Ok(());
+        }
         let Some(mut stream) = self.stream.take() else {
             return self.take_plain(bytes, filling, shared);
         };
@@ -212,7 +264,7 @@ impl Client {
                 let result = cal.scan(bytes, messages);
                 if !had_label && let Some(label) = cal.label() {
                     let (pool, host) = (shared.pools.named(&label.pool), label.host.clone());
-                    self.set_pool(pool, host);
+                    self.set_pool(pool, host)?;
                     self.keep_label(bytes, filling);
                 }
                 self.keep_cal(bytes, filling);
@@ -229,60 +281,44 @@ impl Client {
             }
             Machine::Lengths(lines, spans) => {
                 spans.clear();
-                let result = lines.scan(bytes, spans);
+                let result = lines.scan(bytes, spans).map_err(ClientError::from);
                 let spans = std::mem::take(spans);
-                self.keep_records(bytes, &spans, None, filling);
-                self.give_back(spans);
-                let scan = result?;
-                self.needed = scan.needed;
-                Ok(scan.consumed)
+                self.keep_scanned(bytes, spans, result, filling)
             }
             Machine::Syslog(syslog, spans) => {
                 spans.clear();
-                let result = syslog.scan(bytes, spans);
+                let result = syslog.scan(bytes, spans).map_err(ClientError::from);
                 let spans = std::mem::take(spans);
-                self.keep_records(bytes, &spans, None, filling);
-                self.give_back(spans);
-                let scan = result?;
-                self.needed = scan.needed;
-                Ok(scan.consumed)
+                self.keep_scanned(bytes, spans, result, filling)
             }
-            Machine::Native(_) => {
-                let machine = std::mem::replace(&mut self.machine, Machine::Busy);
-                let Machine::Native(mut native) = machine else { return Ok(bytes.len()) };
-                let result = native.cut(self, bytes, filling, shared);
-                self.machine = Machine::Native(native);
+            Machine::Keeper(keeper) => {
+                let Some(mut at_work) = keeper.take() else { return Ok(bytes.len()) };
+                let result = at_work.cut(self, bytes, filling, shared);
+                self.machine = Machine::Keeper(Some(at_work));
                 let (consumed, needed) = result?;
                 self.needed = needed;
                 Ok(consumed)
             }
-            Machine::Forward(_) => {
-                let machine = std::mem::replace(&mut self.machine, Machine::Busy);
-                let Machine::Forward(mut forward) = machine else { return Ok(bytes.len()) };
-                let result = forward.cut(self, bytes, filling);
-                self.machine = Machine::Forward(forward);
-                let (consumed, needed) = result?;
-                self.needed = needed;
-                Ok(consumed)
-            }
-            Machine::Http(_) => {
-                let machine = std::mem::replace(&mut self.machine, Machine::Busy);
-                let Machine::Http(mut http) = machine else { return Ok(bytes.len()) };
-                let result = http.cut(self, bytes, filling);
-                self.machine = Machine::Http(http);
-                let (consumed, needed) = result?;
-                self.needed = needed;
-                Ok(consumed)
-            }
-            Machine::Busy => Ok(bytes.len()),
+            Machine::SyslogDatagram | Machine::LinesDatagram => Ok(bytes.len()),
         }
     }
 
-    /// Puts the list of records back where the next read finds its room.
-    fn give_back(&mut self, list: Vec<Span>) {
+    /// Keeps the records that a scan has found, whether it went wrong behind them or not, and puts
+    /// their list back where the next read finds its room.
+    fn keep_scanned(
+        &mut self,
+        bytes: &[u8],
+        list: Vec<Span>,
+        result: Result<Scan, ClientError>,
+        filling: &mut Filling,
+    ) -> Result<usize, ClientError> {
+        self.keep_records(bytes, &list, None, filling);
         if let Machine::Lengths(_, spans) | Machine::Syslog(_, spans) = &mut self.machine {
             *spans = list;
         }
+        let scan = result?;
+        self.needed = scan.needed;
+        Ok(scan.consumed)
     }
 
     /// The label is a record of several lines, kept as it came.
@@ -293,6 +329,9 @@ impl Client {
         let number =
             |at: usize| header[at..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
         let body = &bytes[HEADER_BYTES..][..number(8) as usize];
+        if self.is_refused(1, body.len(), None, filling) {
+            return;
+        }
         let batch = filling.batch(pool);
         batch.text.extend_from_slice(body);
         batch.sections.cal_record(number(0), number(4), body.len(), shows_its_length(body));
@@ -303,6 +342,10 @@ impl Client {
     fn keep_cal(&self, bytes: &[u8], filling: &mut Filling) {
         let (Machine::Cal(_, messages), Some(pool)) = (&self.machine, &self.pool) else { return };
         if messages.is_empty() {
+            return;
+        }
+        let bytes_of_all = || messages.iter().map(|message| message.body.len()).sum();
+        if filling.is_over && self.is_refused(messages.len(), bytes_of_all(), None, filling) {
             return;
         }
         let batch = filling.batch(pool);
@@ -322,15 +365,46 @@ impl Client {
         self.kept(pool, added, records, filling);
     }
 
-    /// Keeps whole lines as they are; a last one without its newline gets one.
+    /// Whether the pool's part of the first queue was used up when these records came, and the pool
+    /// drops then. They are counted, and who waits for an answer is told. A pool that spills keeps
+    /// them, and spares the compressor.
+    fn is_refused(
+        &self,
+        records: usize,
+        bytes: usize,
+        receipt: Option<&Receipt>,
+        filling: &mut Filling,
+    ) -> bool {
+        let Some(pool) = self.pool.as_ref().filter(|_| filling.is_over) else { return false };
+        match pool.settings.when_slow {
+            WhenSlow::Backpressure => false,
+            WhenSlow::Spill => {
+                filling.batch(pool).is_hurried = true;
+                false
+            }
+            WhenSlow::Drop => {
+                let (records, bytes) = (records as u64, bytes as u64);
+                pool.counters.received.add(records, bytes);
+                pool.dropped(DropReason::Queue, records, bytes);
+                receipt.into_iter().for_each(Receipt::refuse);
+                true
+            }
+        }
+    }
+
+    /// Keeps whole lines as they are; a last one without its newline gets one. Whether they were
+    /// kept: what was not is counted, and its sender was told.
     pub(super) fn keep_lines(
         &self,
         kept: &[u8],
         records: usize,
         receipt: Option<Receipt>,
         filling: &mut Filling,
-    ) {
-        let Some(pool) = self.pool.as_ref().filter(|_| !kept.is_empty()) else { return };
+    ) -> bool {
+        let Some(pool) = self.pool.as_ref().filter(|_| !kept.is_empty()) else { return true };
+        if self.is_refused(records, kept.len(), receipt.as_ref(), filling) {
+            return false;
+        }
         let is_ended = kept.ends_with(b"\n");
         let batch = filling.batch(pool);
         batch.text.extend_from_slice(kept);
@@ -341,24 +415,48 @@ impl Client {
             (RunKind::LinesUnended, kept.len() + 1)
         };
         batch.sections.end_run(&self.connection, &self.host, kind, added, records);
-        batch.receipts.extend(receipt);
+        batch.promise(receipt);
         if filling.rules.want_lines() {
             filling.rules.lines(&pool.name, &self.host, kept);
         }
         self.kept(pool, added, records, filling);
+        true
     }
 
-    /// Keeps records that lie apart, each with a newline at its end or behind it.
+    /// Keeps what one datagram holds.
+    fn keep_datagram(&self, bytes: &[u8], filling: &mut Filling) {
+        // Senders end a message with a newline or a NUL, as they would on a connection.
+        let length = bytes.len() - bytes.iter().rev().take_while(|byte| is_end(**byte)).count();
+        let kept = &bytes[..length];
+        if kept.is_empty() {
+            return;
+        }
+        if matches!(self.machine, Machine::SyslogDatagram) {
+            self.keep_records(kept, &[Span { start: 0, end: kept.len() as u32 }], None, filling);
+        } else {
+            let records = memchr::memchr_iter(b'\n', kept).count() + 1;
+            self.keep_lines(kept, records, None, filling);
+        }
+    }
+
+    /// Keeps records that lie apart, each with a newline at its end or behind it. Whether they
+    /// were kept: what was not is counted, and its sender was told.
     pub(super) fn keep_records(
         &self,
         bytes: &[u8],
         spans: &[Span],
         receipt: Option<Receipt>,
         filling: &mut Filling,
-    ) {
-        let Some(pool) = self.pool.as_ref().filter(|_| !spans.is_empty()) else { return };
+    ) -> bool {
+        let Some(pool) = self.pool.as_ref().filter(|_| !spans.is_empty()) else { return true };
+        let bytes_of_all = || spans.iter().map(|span| span.len()).sum();
+        if filling.is_over
+            && self.is_refused(spans.len(), bytes_of_all(), receipt.as_ref(), filling)
+        {
+            return false;
+        }
         let kind = match self.machine {
-            Machine::Syslog(..) => RunKind::Syslog,
+            Machine::Syslog(..) | Machine::SyslogDatagram => RunKind::Syslog,
             _ => RunKind::LengthPrefixed,
         };
         let batch = filling.batch(pool);
@@ -374,13 +472,14 @@ impl Client {
         }
         let added = batch.text.len() - before;
         batch.sections.end_run(&self.connection, &self.host, kind, added, spans.len());
-        batch.receipts.extend(receipt);
+        batch.promise(receipt);
         if filling.rules.want_lines() {
             for span in spans {
                 filling.rules.lines(&pool.name, &self.host, span.of(bytes));
             }
         }
         self.kept(pool, added, spans.len(), filling);
+        true
     }
 
     fn kept(&self, pool: &Arc<Pool>, bytes: usize, records: usize, filling: &mut Filling) {
@@ -392,6 +491,7 @@ impl Client {
     /// The connection has ended. What is left of lines is a line; what is left of a record with a
     /// length is lost, which is told by `true`.
     pub(super) fn finish(&mut self, filling: &mut Filling) -> bool {
+        self.leave_pool();
         let part = std::mem::take(&mut self.part);
         if part.is_empty() {
             return false;
@@ -411,6 +511,14 @@ impl Client {
             _ => true,
         }
     }
+}
+
+fn keeper(keeper: impl Keeper + 'static) -> Machine {
+    Machine::Keeper(Some(Box::new(keeper)))
+}
+
+fn is_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r' | 0)
 }
 
 /// Whether a reader finds the end of this body without its length: it is one line, which may have

@@ -11,8 +11,9 @@ use cinch_wire::native::Durability;
 use cinch_wire::stream::{StreamCodec, StreamDecompressor, StreamError};
 
 use super::Filling;
-use super::client::{Client, ClientError};
+use super::client::{Client, ClientError, Keeper};
 use crate::acknowledge::{ForwardPeer, Receipt, Recipient};
+use crate::config::Listener;
 use crate::connection::Connection;
 use crate::ingress::Shared;
 use crate::limits::{FORWARD_MESSAGE_BYTES_MAX, FORWARD_PLAIN_BYTES_MAX};
@@ -40,31 +41,28 @@ pub(super) enum ChunkError {
 }
 
 impl Forward {
-    pub(super) fn new(connection: &Arc<Connection>, pool: &str, shared: &Shared) -> Forward {
+    /// A connection; where its listener has a key, the handshake begins.
+    pub(super) fn new(
+        connection: &Arc<Connection>,
+        listener: &Listener,
+        shared: &Shared,
+    ) -> Result<Forward, ClientError> {
         let mailbox = Arc::clone(&shared.mailboxes[connection.reader]);
-        let least = shared.config.pool(pool).ack_when.durability();
+        let least = shared.config.pool(&listener.pool).ack_when.durability();
         let peer = Arc::new(ForwardPeer::new(Arc::clone(connection), mailbox, least));
-        let machine = Machine::new(FORWARD_MESSAGE_BYTES_MAX);
+        let machine = match &listener.handshake {
+            None => Machine::new(FORWARD_MESSAGE_BYTES_MAX),
+            Some(secrets) => {
+                let (mut nonce, mut hello) = ([0; 16], Vec::new());
+                getrandom::fill(&mut nonce)?;
+                let (most, secrets) = (FORWARD_MESSAGE_BYTES_MAX, secrets.clone());
+                let machine = Machine::with_handshake(most, secrets, nonce, &mut hello);
+                peer.send(&hello);
+                machine
+            }
+        };
         let (messages, plain, text, spans) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Forward { machine, peer, messages, plain, text, spans, sequence: 0 }
-    }
-
-    /// Takes all whole messages of these bytes and returns how far they go and what is needed next.
-    pub(super) fn cut(
-        &mut self,
-        client: &Client,
-        bytes: &[u8],
-        filling: &mut Filling,
-    ) -> Result<(usize, usize), ClientError> {
-        self.messages.clear();
-        let mut answer = Vec::new();
-        let result = self.machine.scan(bytes, &mut self.messages, &mut answer);
-        self.peer.send(&answer);
-        for message in std::mem::take(&mut self.messages) {
-            self.keep(client, &message, bytes, filling)?;
-        }
-        let scan = result?;
-        Ok((scan.consumed, scan.needed))
+        Ok(Forward { machine, peer, messages, plain, text, spans, sequence: 0 })
     }
 
     fn keep(
@@ -97,20 +95,40 @@ impl Forward {
             self.text.push(b'}');
             self.spans.push(Span { start, end: self.text.len() as u32 });
         }
+        if self.spans.is_empty() {
+            message.chunk.iter().for_each(|chunk| self.peer.acknowledge(chunk.of(bytes)));
+            return Ok(());
+        }
         let receipt = message.chunk.map(|chunk| {
             self.sequence += 1;
             self.peer.expects(self.sequence, chunk.of(bytes));
             let peer = Arc::clone(&self.peer) as Arc<dyn Recipient>;
             Receipt { peer, first: self.sequence, last: self.sequence }
         });
-        if self.spans.is_empty() {
-            // A chunk without events has come to stay as far as it ever will.
-            receipt.iter().for_each(|receipt| receipt.reached(Durability::Written));
-        } else {
-            client.keep_records(&self.text, &self.spans, receipt.clone(), filling);
+        if client.keep_records(&self.text, &self.spans, receipt.clone(), filling) {
             receipt.iter().for_each(|receipt| receipt.reached(Durability::Received));
         }
         Ok(())
+    }
+}
+
+impl Keeper for Forward {
+    fn cut(
+        &mut self,
+        client: &mut Client,
+        bytes: &[u8],
+        filling: &mut Filling,
+        _: &Shared,
+    ) -> Result<(usize, usize), ClientError> {
+        self.messages.clear();
+        let mut answer = Vec::new();
+        let result = self.machine.scan(bytes, &mut self.messages, &mut answer);
+        self.peer.send(&answer);
+        for message in std::mem::take(&mut self.messages) {
+            self.keep(client, &message, bytes, filling)?;
+        }
+        let scan = result?;
+        Ok((scan.consumed, scan.needed))
     }
 }
 

@@ -8,7 +8,7 @@ use cinch_wire::native::{self, Batch, BatchCodec, Durability, NativeError, Serve
 use cinch_wire::stream::{StreamCodec, StreamDecompressor, StreamError};
 
 use super::Filling;
-use super::client::{Client, ClientError};
+use super::client::{Client, ClientError, Keeper};
 use crate::acknowledge::{NativePeer, Receipt, Recipient};
 use crate::connection::Connection;
 use crate::ingress::Shared;
@@ -33,8 +33,40 @@ impl Native {
         Native { peer: Arc::new(peer), batches, plain, spans }
     }
 
-    /// Takes all whole frames of these bytes and returns how far they go and what is needed next.
-    pub(super) fn cut(
+    fn keep(
+        &mut self,
+        client: &Client,
+        bytes: &[u8],
+        filling: &mut Filling,
+    ) -> Result<(), NativeError> {
+        for batch in &self.batches {
+            let body = batch.body.of(bytes);
+            let plain = match unpack(batch, body, &mut self.plain)? {
+                Unpacked::Here => &self.plain[..],
+                Unpacked::AsItIs => body,
+            };
+            if batch.record_count == 0 {
+                return Err(NativeError::Malformed("a batch has no records"));
+            }
+            self.spans.clear();
+            native::split_records(plain, batch.record_count, &mut self.spans)?;
+            self.peer.was_put_off();
+            let ticket = self.peer.takes(batch.sequence);
+            let peer = Arc::clone(&self.peer) as Arc<dyn Recipient>;
+            let receipt = Receipt { peer, first: ticket, last: ticket };
+            if client.keep_records(plain, &self.spans, Some(receipt.clone()), filling) {
+                receipt.reached(Durability::Received);
+            }
+            if self.peer.was_put_off() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Keeper for Native {
+    fn cut(
         &mut self,
         client: &mut Client,
         bytes: &[u8],
@@ -66,36 +98,13 @@ impl Native {
                 return Err(error.into());
             }
             let pool = shared.pools.named(&hello.pool);
-            self.peer.welcome(pool.settings.ack_when.durability());
-            client.set_pool(pool, hello.host);
-        }
-    }
-
-    fn keep(
-        &mut self,
-        client: &Client,
-        bytes: &[u8],
-        filling: &mut Filling,
-    ) -> Result<(), NativeError> {
-        for batch in &self.batches {
-            let body = batch.body.of(bytes);
-            let plain = match unpack(batch, body, &mut self.plain)? {
-                Unpacked::Here => &self.plain[..],
-                Unpacked::AsItIs => body,
-            };
-            self.spans.clear();
-            native::split_records(plain, batch.record_count, &mut self.spans)?;
-            self.peer.was_put_off();
-            let (first, last) = (batch.sequence, batch.sequence);
-            let peer = Arc::clone(&self.peer) as Arc<dyn Recipient>;
-            let receipt = Receipt { peer, first, last };
-            client.keep_records(plain, &self.spans, Some(receipt), filling);
-            self.peer.reached(Durability::Received, batch.sequence);
-            if self.peer.was_put_off() {
-                break;
+            let least = pool.settings.ack_when.durability();
+            if let Err(error) = client.set_pool(pool, hello.host) {
+                self.peer.refuse(&error);
+                return Err(error);
             }
+            self.peer.welcome(least);
         }
-        Ok(())
     }
 }
 

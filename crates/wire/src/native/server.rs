@@ -1,6 +1,8 @@
 //! The server's end of a native connection: which batches are new, which came before, which are
 //! missing. It answers through the caller, who knows when something has come to stay.
 
+use std::fmt::Display;
+
 use super::NativeError;
 use super::frame::{
     self, ACKNOWLEDGED, BATCH, BATCH_HEAD_BYTES, BatchCodec, DRAIN, Durability, END, Fields,
@@ -173,8 +175,8 @@ impl Server {
     }
 
     /// Tells the client why the connection is closed.
-    pub fn refuse(&self, error: &NativeError, out: &mut Vec<u8>) {
-        Refusal { reason: error.to_string() }.write(out);
+    pub fn refuse(&self, reason: &impl Display, out: &mut Vec<u8>) {
+        Refusal { reason: reason.to_string() }.write(out);
     }
 
     fn check_type(&self, kind: u8) -> Result<(), NativeError> {

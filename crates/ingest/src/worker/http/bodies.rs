@@ -4,8 +4,11 @@
 use cinch_wire::bulk::{elastic, loki};
 use cinch_wire::otlp::{self, Encoding};
 
-use super::{BAD_REQUEST, HttpError, refused, response};
-use crate::limits::HTTP_BODY_BYTES_MAX;
+use super::answers::{Refusal, answer};
+use super::head::Kind;
+use crate::limits::{
+    BULK_INDEX_BYTES_MAX, BULK_ITEMS_MAX, HTTP_ANSWER_BYTES_MAX, HTTP_BODY_BYTES_MAX,
+};
 
 /// What is sent to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,60 +43,103 @@ pub(super) struct Records {
     pub(super) answer: Vec<u8>,
 }
 
+/// The answer to who only asks whether somebody is there, and what.
+pub(super) fn about(path: &str) -> Vec<u8> {
+    let json = "application/json";
+    match path {
+        "/healthz" | "/ready" => answer("200 OK", "text/plain", b"ok\n", false),
+        // Clients of Elasticsearch look for a version that has the bulk form which is read here.
+        "/" => {
+            let body = serde_json::json!({
+                "name": "cinch",
+                "version": { "number": "8.0.0", "build_flavor": "default" },
+                "tagline": "You Know, for Search",
+            });
+            answer("200 OK", json, body.to_string().as_bytes(), false)
+        }
+        "/_cluster/health" => answer("200 OK", json, b"{\"status\":\"green\"}", false),
+        _ => {
+            let help = b"POST to /v1/logs, /_bulk, /loki/api/v1/push or /lines\n";
+            answer("404 Not Found", "text/plain", help, false)
+        }
+    }
+}
+
 /// Writes the records of a body to `lines`, each as a line.
 pub(super) fn read(
     route: Route,
     path: &str,
-    is_json: bool,
+    kind: Kind,
     body: &[u8],
     lines: &mut Vec<u8>,
-) -> Result<Records, HttpError> {
+) -> Result<Records, Refusal> {
     lines.clear();
-    let mut answer = Vec::new();
     match route {
-        Route::Otlp => {
-            let (encoding, kind) = match is_json {
-                true => (Encoding::Json, "application/json"),
-                false => (Encoding::Protobuf, "application/x-protobuf"),
-            };
-            let count = otlp::read_logs(encoding, body, HTTP_BODY_BYTES_MAX, lines)
-                .map_err(|error| refused(BAD_REQUEST, error))?;
-            otlp::write_response(encoding, 0, "", &mut answer);
-            Ok(Records { count, answer: response("200 OK", kind, &answer, false) })
-        }
+        Route::Otlp => otlp(kind, body, lines),
         Route::Loki => {
-            let count = match is_json {
-                true => loki::read_json(body, HTTP_BODY_BYTES_MAX, lines),
-                false => loki::read_protobuf(body, HTTP_BODY_BYTES_MAX, lines),
+            let count = match kind {
+                Kind::Json => loki::read_json(body, HTTP_BODY_BYTES_MAX, lines),
+                Kind::Protobuf | Kind::None => {
+                    loki::read_protobuf(body, HTTP_BODY_BYTES_MAX, lines)
+                }
+                Kind::Ndjson | Kind::Other => return Err(Refusal::kind()),
             };
-            let count = count.map_err(|error| refused(BAD_REQUEST, error))?;
+            let count = count.map_err(Refusal::bad)?;
             let answer = b"HTTP/1.1 204 No Content\r\n\r\n".to_vec();
             Ok(Records { count, answer })
         }
-        Route::Bulk => {
-            let mut items = Vec::new();
-            elastic::read_bulk(body, &mut items).map_err(|error| refused(BAD_REQUEST, error))?;
-            let outcomes: Vec<_> = items.iter().map(elastic::Outcome::of).collect();
-            let mut count = 0;
-            for (item, outcome) in items.iter().zip(&outcomes) {
-                if *outcome == elastic::Outcome::Created {
-                    lines.extend_from_slice(item.document);
-                    lines.push(b'\n');
-                    count += 1;
-                }
-            }
-            let index = path.trim_end_matches("_bulk").trim_matches('/');
-            elastic::write_response(0, &items, &outcomes, index, &mut answer);
-            let answer = response("200 OK", "application/json", &answer, false);
-            Ok(Records { count, answer })
-        }
+        Route::Bulk => bulk(path, kind, body, lines),
         Route::Lines => {
             lines.extend_from_slice(body);
             if !body.is_empty() && !body.ends_with(b"\n") {
                 lines.push(b'\n');
             }
             let count = memchr::memchr_iter(b'\n', lines).count();
-            Ok(Records { count, answer: response("200 OK", "text/plain", b"", false) })
+            Ok(Records { count, answer: answer("200 OK", "text/plain", b"", false) })
         }
     }
+}
+
+fn otlp(kind: Kind, body: &[u8], lines: &mut Vec<u8>) -> Result<Records, Refusal> {
+    let (encoding, media) = match kind {
+        Kind::Json => (Encoding::Json, "application/json"),
+        Kind::Protobuf | Kind::None => (Encoding::Protobuf, "application/x-protobuf"),
+        Kind::Ndjson | Kind::Other => return Err(Refusal::kind()),
+    };
+    let count = otlp::read_logs(encoding, body, HTTP_BODY_BYTES_MAX, lines);
+    let count = count.map_err(Refusal::bad)?;
+    let mut response = Vec::new();
+    otlp::write_response(encoding, 0, "", &mut response);
+    Ok(Records { count, answer: answer("200 OK", media, &response, false) })
+}
+
+fn bulk(path: &str, kind: Kind, body: &[u8], lines: &mut Vec<u8>) -> Result<Records, Refusal> {
+    if kind == Kind::Protobuf {
+        return Err(Refusal::kind());
+    }
+    let index = path.trim_end_matches("_bulk").trim_matches('/');
+    if index.len() > BULK_INDEX_BYTES_MAX {
+        let limit = format!("an index has at most {BULK_INDEX_BYTES_MAX} bytes");
+        return Err(Refusal::bad(limit));
+    }
+    let mut items = Vec::new();
+    elastic::read_bulk(body, &mut items).map_err(Refusal::bad)?;
+    if items.len() > BULK_ITEMS_MAX {
+        return Err(Refusal::too_large(format!("a request has at most {BULK_ITEMS_MAX} items")));
+    }
+    let outcomes: Vec<_> = items.iter().map(elastic::Outcome::of).collect();
+    let mut count = 0;
+    for (item, outcome) in items.iter().zip(&outcomes) {
+        if *outcome == elastic::Outcome::Created {
+            lines.extend_from_slice(item.document);
+            lines.push(b'\n');
+            count += 1;
+        }
+    }
+    let mut response = Vec::new();
+    elastic::write_response(0, &items, &outcomes, index, &mut response);
+    if response.len() > HTTP_ANSWER_BYTES_MAX {
+        return Err(Refusal::too_large("the answer to so many items would be too long"));
+    }
+    Ok(Records { count, answer: answer("200 OK", "application/json", &response, false) })
 }
