@@ -10,6 +10,7 @@ mod cinch;
 mod envelope;
 mod evaluation;
 mod folder;
+mod http;
 mod ingress;
 mod json_text;
 mod payloads;
@@ -18,9 +19,8 @@ mod servers;
 mod stored;
 mod terminal;
 
-pub use binary::{binary, cart_services};
 pub use authority::Authority;
-pub use binary::binary;
+pub use binary::{binary, cart_services};
 pub use cinch::{Cinch, Ran, Started, cinch};
 pub use envelope::{Envelope, records};
 pub use evaluation::{evaluate, figure, trial, trial_names};
@@ -28,7 +28,10 @@ pub use folder::Folder;
 pub use ingress::{FILER, Ingress, listener, logs, pool_listener, pool_text};
 pub use json_text::{Token, same_text, same_value, tokens};
 pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise, small_carts};
-pub use peer::{Peer, chromium, maven, python, repository};
-pub use servers::{Kafka, MariaDb, MongoDb, Postgres, Redis, TOMBSTONE, closed_port};
+pub use peer::{Peer, chromium, deployed, maven, python, repository};
+pub use servers::{
+    BUCKET, Kafka, KafkaLater, MariaDb, MongoDb, Moto, Postgres, Prometheus, Redis, TOMBSTONE,
+    closed_port,
+};
 pub use stored::{BRIEFLY, Stored, gzip, hex, zstd};
 pub use terminal::Terminal;

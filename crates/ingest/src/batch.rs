@@ -9,7 +9,7 @@ use xxhash_rust::xxh64::Xxh64;
 use zstd_safe::{CCtx, CParameter};
 
 use crate::acknowledge::Receipt;
-use crate::format::{FLAG_SECTIONS_PACKED, Head, SectionsWriter};
+use crate::format::{FLAG_SECTIONS_PACKED, FilterWriter, Head, SectionsWriter};
 use crate::pool::Pool;
 
 /// Sections that are shorter than this are not worth compressing.
@@ -87,6 +87,7 @@ pub struct Sealer {
     pub frame: Vec<u8>,
     sections: Vec<u8>,
     packed: Vec<u8>,
+    filter: FilterWriter,
 }
 
 fn failed(code: usize) -> SealError {
@@ -106,14 +107,16 @@ impl Sealer {
             frame: Vec::new(),
             sections: Vec::new(),
             packed: Vec::new(),
+            filter: FilterWriter::default(),
         }
     }
 
     /// Compresses a batch into `head` and `frame` and empties it.
     pub fn seal(&mut self, batch: &mut OpenBatch) -> Result<Head, SealError> {
+        let settings = batch.pool.settings.load();
         let level = match batch.is_hurried {
-            true => HURRIED_LEVEL.min(batch.pool.settings.level),
-            false => batch.pool.settings.level,
+            true => HURRIED_LEVEL.min(settings.level),
+            false => settings.level,
         };
         let context = match self.contexts.entry(level) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
@@ -130,17 +133,20 @@ impl Sealer {
         pack(context, &batch.text, &mut self.frame)?;
         self.sections.clear();
         batch.sections.finish(&mut self.sections);
-        let mut flags = 0;
-        let mut sections = &self.sections;
+        let mut is_packed = false;
         if self.sections.len() >= SECTIONS_PACKED_MIN {
             pack(context, &self.sections, &mut self.packed)?;
-            if self.packed.len() < self.sections.len() {
-                sections = &self.packed;
-                flags = FLAG_SECTIONS_PACKED;
-            }
+            is_packed = self.packed.len() < self.sections.len();
+        }
+        let (sections, mut flags) = match is_packed {
+            true => (&mut self.packed, FLAG_SECTIONS_PACKED),
+            false => (&mut self.sections, 0),
+        };
+        if settings.has_filter {
+            flags |= Head::flags_of_filter(self.filter.write(&batch.text, sections));
         }
         let mut checksum = Xxh64::new(0);
-        checksum.update(sections);
+        checksum.update(&sections[..]);
         checksum.update(&self.frame);
         let head = Head {
             instance: self.instance,

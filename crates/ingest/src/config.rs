@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -21,16 +22,20 @@ use crate::metric::{MetricRule, MetricSection};
 
 mod choices;
 mod listener;
+mod reload;
+mod sinks;
 mod size;
 #[cfg(test)]
 mod tests;
 mod tls;
 
-pub use choices::{AckWhen, Compression, Fsync, Protocol, WhenSlow};
+pub use choices::{AckWhen, Compression, Fsync, KafkaKey, MetricForm, Protocol, WhenSlow};
 pub use listener::{Address, Listener};
+pub use sinks::{FilerSettings, KafkaSettings, PrometheusSettings, S3Settings, Sink, SinkKind};
 pub use size::Bytes;
 
 use listener::ListenerSection;
+use sinks::{SinkSection, sinks};
 
 /// The pool whose settings hold for every pool that has none of its own.
 pub const DEFAULT_POOL: &str = "default";
@@ -89,39 +94,8 @@ pub struct PoolSettings {
     pub queue_quota_bytes: usize,
     /// The most connections of this pool; further ones are closed and counted.
     pub connections_max: u64,
-}
-
-/// Where batches go.
-#[derive(Debug, Clone)]
-pub enum SinkKind {
-    /// Files in a folder.
-    Filer(FilerSettings),
-    /// The text of the records on standard output.
-    Stdout,
-    /// Nowhere; for measurements of what is before it.
-    Nowhere,
-}
-
-/// How the filer writes.
-#[derive(Debug, Clone)]
-pub struct FilerSettings {
-    /// The folder; made when it is not there.
-    pub directory: PathBuf,
-    /// A file is closed when it has this many bytes.
-    pub rotate_bytes: u64,
-    /// A file is closed when it is this old, in seconds.
-    pub rotate_s: u64,
-    /// When files are told to reach the disk.
-    pub fsync: Fsync,
-}
-
-/// A sink.
-#[derive(Debug, Clone)]
-pub struct Sink {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub kind: SinkKind,
+    /// Whether batches have a filter, by which a search passes over them.
+    pub has_filter: bool,
 }
 
 /// A configuration that was validated.
@@ -146,11 +120,11 @@ pub struct Config {
     /// The settings of pools by name.
     pub pools: BTreeMap<String, PoolSettings>,
     /// Metrics that are taken from records.
-    pub metrics: Vec<MetricRule>,
+    pub metrics: Vec<Arc<MetricRule>>,
 }
 
 /// Where batches wait on disk.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SpillSettings {
     /// The folder; made when it is not there.
     pub directory: PathBuf,
@@ -184,21 +158,6 @@ struct SpillSection {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum SinkKindName {
-    Filer,
-    Stdout,
-    Nowhere,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SinkSection {
-    kind: SinkKindName,
-    directory: Option<PathBuf>,
-    rotate: Option<Bytes>,
-    rotate_s: Option<u64>,
-    fsync: Option<Fsync>,
 }
 
 #[derive(Deserialize, Default)]
@@ -213,14 +172,8 @@ struct PoolSection {
     ack_when: Option<AckWhen>,
     queue_quota: Option<Spanned<Bytes>>,
     connections_max: Option<u64>,
+    filter: Option<bool>,
 }
-
-/// A file is closed when it has this many bytes, unless the sink says otherwise.
-const ROTATE_BYTES: u64 = 256 << 20;
-
-/// A file is closed after this many seconds, unless the sink says otherwise; it is never open
-/// longer than the hour that it is of.
-const ROTATE_S: u64 = 300;
 
 /// What may wait on disk unless the configuration says otherwise, in bytes.
 const SPILL_BYTES: u64 = 10 << 30;
@@ -290,7 +243,11 @@ impl Sections {
             limit_bytes: spill.limit.map_or(SPILL_BYTES, |limit| limit.0),
         });
         let sinks = sinks(self.sink, lines)?;
-        let Some(first) = sinks.first() else {
+        let of_metrics: Vec<&String> =
+            self.metric.iter().filter_map(|metric| metric.as_ref().sink()).collect();
+        let is_of_pools =
+            |sink: &&Sink| sink.kind.takes_batches() && !of_metrics.contains(&&sink.name);
+        let Some(first) = sinks.iter().find(is_of_pools) else {
             let message = "no sink; write [sink.files] with kind = \"filer\" and a directory";
             return Err(lines.missing(message));
         };
@@ -304,9 +261,10 @@ impl Sections {
             ack_when: AckWhen::Written,
             queue_quota_bytes: budget::queue_quota_bytes(memory_bytes),
             connections_max: CONNECTIONS_MAX as u64,
+            has_filter: false,
         };
         let has_spill = spill.is_some();
-        let mut context = PoolContext { sinks: &sinks, has_spill, memory_bytes, lines };
+        let context = PoolContext { sinks: &sinks, of_metrics, has_spill, memory_bytes, lines };
         let mut sections = self.pool;
         let own = sections.keys().find(|name| name.as_ref() == DEFAULT_POOL).cloned();
         let default_pool = match own.and_then(|name| sections.remove(&name)) {
@@ -329,7 +287,11 @@ impl Sections {
         for metric in self.metric {
             let at = metric.span().start;
             let rule = metric.into_inner().validate();
-            metrics.push(rule.map_err(|error| lines.wrong(at, error.to_string()))?);
+            let rule = rule.map_err(|error| lines.wrong(at, error.to_string()))?;
+            if let Some(name) = &rule.sink {
+                metric_sink(name, &sinks).map_err(|message| lines.wrong(at, message))?;
+            }
+            metrics.push(Arc::new(rule));
         }
         Ok(Config {
             memory_bytes,
@@ -343,6 +305,15 @@ impl Sections {
             pools,
             metrics,
         })
+    }
+}
+
+/// Whether metrics can go there; what to write instead where they can't.
+fn metric_sink(name: &str, sinks: &[Sink]) -> Result<(), String> {
+    match sinks.iter().find(|sink| sink.name == name) {
+        Some(sink) if sink.kind.takes_metrics() => Ok(()),
+        Some(_) => Err(format!("{name} takes no metrics; kafka and prometheus sinks do")),
+        None => Err(format!("no sink is called {name}; write [sink.{name}]")),
     }
 }
 
@@ -363,37 +334,10 @@ fn threads(
     }
 }
 
-fn sinks(
-    sections: BTreeMap<String, Spanned<SinkSection>>,
-    lines: &Lines,
-) -> Result<Vec<Sink>, ConfigError> {
-    let mut sinks = Vec::new();
-    for (name, section) in sections {
-        let at = section.span().start;
-        let section = section.into_inner();
-        let kind = match section.kind {
-            SinkKindName::Filer => {
-                let Some(directory) = section.directory else {
-                    return Err(lines.wrong(at, "a filer needs a directory"));
-                };
-                SinkKind::Filer(FilerSettings {
-                    directory,
-                    rotate_bytes: section.rotate.map_or(ROTATE_BYTES, |rotate| rotate.0),
-                    rotate_s: section.rotate_s.unwrap_or(ROTATE_S),
-                    fsync: section.fsync.unwrap_or(Fsync::Close),
-                })
-            }
-            SinkKindName::Stdout => SinkKind::Stdout,
-            SinkKindName::Nowhere => SinkKind::Nowhere,
-        };
-        sinks.push(Sink { name, kind });
-    }
-    Ok(sinks)
-}
-
 /// What the settings of a pool may refer to.
 struct PoolContext<'a> {
     sinks: &'a [Sink],
+    of_metrics: Vec<&'a String>,
     has_spill: bool,
     memory_bytes: usize,
     lines: &'a Lines<'a>,
@@ -401,15 +345,19 @@ struct PoolContext<'a> {
 
 impl PoolContext<'_> {
     fn settings(
-        &mut self,
+        &self,
         section: PoolSection,
         otherwise: &PoolSettings,
     ) -> Result<PoolSettings, ConfigError> {
         let mut settings = otherwise.clone();
         if let Some(sink) = section.sink {
-            if !self.sinks.iter().any(|known| known.name == *sink.as_ref()) {
-                let names: Vec<&str> = self.sinks.iter().map(|sink| sink.name.as_str()).collect();
-                let message = format!("no such sink; there are {}", names.join(", "));
+            let is_known = |known: &&Sink| {
+                known.kind.takes_batches() && !self.of_metrics.contains(&&known.name)
+            };
+            let known = self.sinks.iter().filter(is_known);
+            let names: Vec<&str> = known.map(|sink| sink.name.as_str()).collect();
+            if !names.contains(&sink.as_ref().as_str()) {
+                let message = format!("no such sink of pools; there are {}", names.join(", "));
                 return Err(self.lines.wrong(sink.span().start, message));
             }
             settings.sink = sink.into_inner();
@@ -453,6 +401,7 @@ impl PoolContext<'_> {
         }
         settings.connections_max = section.connections_max.unwrap_or(settings.connections_max);
         settings.ack_when = section.ack_when.unwrap_or(settings.ack_when);
+        settings.has_filter = section.filter.unwrap_or(settings.has_filter);
         settings.linger_ms = section.linger_ms.unwrap_or(settings.linger_ms);
         Ok(settings)
     }

@@ -22,6 +22,7 @@ pub mod load;
 pub mod logs;
 pub mod metric;
 mod metrics;
+mod outlet;
 mod pool;
 pub mod read;
 mod reader;
@@ -30,6 +31,7 @@ mod sink;
 pub mod size;
 mod spill;
 mod status;
+pub mod top;
 mod varint;
 mod worker;
 

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use arc_swap::ArcSwap;
+
 use crate::config::{Config, PoolSettings, WhenSlow};
 use crate::limits::{POOL_NAME_BYTES_MAX, POOLS_MAX};
 
@@ -26,6 +28,8 @@ pub enum DropReason {
     Compressor,
     /// What was read of the pool and waits for a worker would pass its part of the first queue.
     Queue,
+    /// The sink will never take it, such as a message that is longer than its broker allows.
+    Refused,
 }
 
 impl DropReason {
@@ -37,6 +41,7 @@ impl DropReason {
         DropReason::Shutdown,
         DropReason::Compressor,
         DropReason::Queue,
+        DropReason::Refused,
     ];
 
     /// Its name in metrics.
@@ -48,6 +53,7 @@ impl DropReason {
             DropReason::Shutdown => "shutdown",
             DropReason::Compressor => "compressor",
             DropReason::Queue => "queue",
+            DropReason::Refused => "refused",
         }
     }
 }
@@ -93,8 +99,8 @@ pub struct Pool {
     pub name: String,
     /// The number that tells it from others in this process.
     pub number: usize,
-    /// How its records are kept.
-    pub settings: PoolSettings,
+    /// How its records are kept; this changes when the configuration does.
+    pub settings: ArcSwap<PoolSettings>,
     /// The sink's place in the configuration.
     pub sink: usize,
     /// What came of its records.
@@ -121,8 +127,8 @@ impl Pool {
         if self.is_held.load(Ordering::Acquire) {
             return true;
         }
-        let part = self.settings.queue_quota_bytes;
-        let most = match self.settings.when_slow {
+        let part = self.settings.load().queue_quota_bytes;
+        let most = match self.settings.load().when_slow {
             WhenSlow::Backpressure => part,
             WhenSlow::Drop | WhenSlow::Spill => part * 2,
         };
@@ -139,14 +145,14 @@ impl Pool {
     /// Counts bytes that were read. Whether its part of the first queue is used up by others.
     pub fn queued(&self, bytes: usize) -> bool {
         let before = self.queued_bytes.fetch_add(bytes, Ordering::SeqCst);
-        let is_choosy = self.settings.when_slow != WhenSlow::Backpressure;
-        is_choosy && before >= self.settings.queue_quota_bytes
+        let is_choosy = self.settings.load().when_slow != WhenSlow::Backpressure;
+        is_choosy && before >= self.settings.load().queue_quota_bytes
     }
 
     /// Counts bytes that a worker has looked at. Whether readers are to be told that there is room.
     pub fn dequeued(&self, bytes: usize) -> bool {
         let left = self.queued_bytes.fetch_sub(bytes, Ordering::SeqCst) - bytes;
-        left < self.settings.queue_quota_bytes / 4 * 3
+        left < self.settings.load().queue_quota_bytes / 4 * 3
             && self.is_queue_full.load(Ordering::SeqCst)
             && self.is_queue_full.swap(false, Ordering::SeqCst)
     }
@@ -160,7 +166,7 @@ impl Pool {
 /// All pools that were seen.
 #[derive(Debug)]
 pub struct Pools {
-    config: Arc<Config>,
+    config: ArcSwap<Config>,
     known: RwLock<Known>,
 }
 
@@ -173,7 +179,7 @@ struct Known {
 impl Pools {
     /// No pools yet.
     pub fn new(config: Arc<Config>) -> Pools {
-        Pools { config, known: RwLock::new(Known::default()) }
+        Pools { config: ArcSwap::new(config), known: RwLock::new(Known::default()) }
     }
 
     /// The pool of this name, made if it is new. A name is the client's text: what is too long is
@@ -188,14 +194,15 @@ impl Pools {
         if let Some(pool) = known.by_name.get(name) {
             return Arc::clone(pool);
         }
-        let settings = self.config.pool(name).clone();
-        let sinks = &self.config.sinks;
+        let config = self.config.load();
+        let settings = config.pool(name).clone();
+        let sinks = &config.sinks;
         // The configuration was validated: a pool's sink is there.
         let sink = sinks.iter().position(|sink| sink.name == settings.sink).unwrap_or(0);
         let pool = Arc::new(Pool {
             name: name.to_owned(),
             number: known.in_order.len(),
-            settings,
+            settings: ArcSwap::from_pointee(settings),
             sink,
             counters: PoolCounters::default(),
             waiting_bytes: AtomicUsize::new(0),
@@ -208,6 +215,16 @@ impl Pools {
         known.by_name.insert(name.to_owned(), Arc::clone(&pool));
         known.in_order.push(Arc::clone(&pool));
         pool
+    }
+
+    /// Gives every pool the settings of another configuration, whose sinks are the same.
+    pub fn reload(&self, config: Arc<Config>) {
+        // A pool that is made meanwhile waits for this, and then has the new settings too.
+        let known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        for pool in &known.in_order {
+            pool.settings.store(Arc::new(config.pool(&pool.name).clone()));
+        }
+        self.config.store(config);
     }
 
     /// All pools, in the order in which they were first seen.

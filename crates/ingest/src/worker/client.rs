@@ -156,7 +156,7 @@ impl Client {
     /// The pool is known, which happens once: a label or a hello comes once. A pool that has as
     /// many connections as it may takes no further one.
     pub(super) fn set_pool(&mut self, pool: Arc<Pool>, host: String) -> Result<(), ClientError> {
-        if pool.connections.fetch_add(1, Ordering::AcqRel) >= pool.settings.connections_max {
+        if pool.connections.fetch_add(1, Ordering::AcqRel) >= pool.settings.load().connections_max {
             pool.connections.fetch_sub(1, Ordering::AcqRel);
             return Err(ClientError::PoolIsFull(pool.name.clone()));
         }
@@ -376,7 +376,7 @@ impl Client {
         filling: &mut Filling,
     ) -> bool {
         let Some(pool) = self.pool.as_ref().filter(|_| filling.is_over) else { return false };
-        match pool.settings.when_slow {
+        match pool.settings.load().when_slow {
             WhenSlow::Backpressure => false,
             WhenSlow::Spill => {
                 filling.batch(pool).is_hurried = true;

@@ -48,7 +48,8 @@ impl Forward {
         shared: &Shared,
     ) -> Result<Forward, ClientError> {
         let mailbox = Arc::clone(&shared.mailboxes[connection.reader]);
-        let least = shared.config.pool(&listener.pool).ack_when.durability();
+        let pool = shared.pools.named(&listener.pool);
+        let least = pool.settings.load().ack_when.durability();
         let peer = Arc::new(ForwardPeer::new(Arc::clone(connection), mailbox, least));
         let machine = match &listener.handshake {
             None => Machine::new(FORWARD_MESSAGE_BYTES_MAX),

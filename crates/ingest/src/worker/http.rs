@@ -64,7 +64,7 @@ pub(super) struct HttpError(Refusal);
 impl Http {
     pub(super) fn new(connection: &Arc<Connection>, pool: &str, shared: &Shared) -> Http {
         let mailbox = Arc::clone(&shared.mailboxes[connection.reader]);
-        let least = shared.config.pool(pool).ack_when.durability();
+        let least = shared.pools.named(pool).settings.load().ack_when.durability();
         let peer = Arc::new(HttpPeer::new(Arc::clone(connection), mailbox, least));
         let (plain, lines, state) = (Vec::new(), Vec::new(), State::Head);
         Http { peer, sequence: 0, plain, lines, state, has_promised: false }

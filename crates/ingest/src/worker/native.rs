@@ -98,7 +98,7 @@ impl Keeper for Native {
                 return Err(error.into());
             }
             let pool = shared.pools.named(&hello.pool);
-            let least = pool.settings.ack_when.durability();
+            let least = pool.settings.load().ack_when.durability();
             if let Err(error) = client.set_pool(pool, hello.host) {
                 self.peer.refuse(&error);
                 return Err(error);
