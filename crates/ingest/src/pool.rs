@@ -127,8 +127,9 @@ impl Pool {
         if self.is_held.load(Ordering::Acquire) {
             return true;
         }
-        let part = self.settings.load().queue_quota_bytes;
-        let most = match self.settings.load().when_slow {
+        let settings = self.settings.load();
+        let part = settings.queue_quota_bytes;
+        let most = match settings.when_slow {
             WhenSlow::Backpressure => part,
             WhenSlow::Drop | WhenSlow::Spill => part * 2,
         };
@@ -145,8 +146,8 @@ impl Pool {
     /// Counts bytes that were read. Whether its part of the first queue is used up by others.
     pub fn queued(&self, bytes: usize) -> bool {
         let before = self.queued_bytes.fetch_add(bytes, Ordering::SeqCst);
-        let is_choosy = self.settings.load().when_slow != WhenSlow::Backpressure;
-        is_choosy && before >= self.settings.load().queue_quota_bytes
+        let settings = self.settings.load();
+        settings.when_slow != WhenSlow::Backpressure && before >= settings.queue_quota_bytes
     }
 
     /// Counts bytes that a worker has looked at. Whether readers are to be told that there is room.
