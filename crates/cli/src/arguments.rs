@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 pub use ingest::{
     IngestArguments, IngestCommand, LoadArguments, LoadProtocol, LogsArguments, SizeArguments,
+    TopArguments,
 };
 
 use cinch_evaluate::dictionaries::ENTITIES_MIN;

@@ -22,6 +22,7 @@ use cinch_evaluate::training::TrainingError;
 use cinch_ingest::IngressError;
 use cinch_ingest::config::ConfigError;
 use cinch_ingest::logs::LogsError;
+use cinch_ingest::top::TopError;
 use cinch_learn::deny::PatternError;
 use cinch_rollout::settings::ConfigurationError;
 use cinch_sample::SampleError;
@@ -157,6 +158,9 @@ pub enum Failure {
     /// Logs could not be read back.
     #[error(transparent)]
     Logs(LogsError),
+    /// An ingress can't be looked at.
+    #[error(transparent)]
+    Top(#[from] TopError),
     /// A walk through a store ended before its end.
     #[error(transparent)]
     Walk(#[from] WalkError),

@@ -50,6 +50,15 @@ pub fn run(arguments: &LogsArguments) -> Result<Done, Failure> {
         LogsError::Output(error) => Failure::file("standard output", error),
         error => Failure::Logs(error),
     })?;
+    if arguments.stats {
+        let (batches, read) = (found.batches, found.read_batches);
+        let (skipped, repeated) = (found.skipped_batches, found.repeated_batches);
+        eprintln!(
+            "cinch: {batches} batches, {read} read, {skipped} passed over by their filters, \
+             {repeated} repeated; {} records",
+            found.records
+        );
+    }
     if found.damaged_files > 0 {
         let count = found.damaged_files;
         eprintln!("cinch: {count} files end in a batch that is torn or damaged; the rest was read");

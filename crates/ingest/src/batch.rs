@@ -9,7 +9,7 @@ use xxhash_rust::xxh64::Xxh64;
 use zstd_safe::{CCtx, CParameter};
 
 use crate::acknowledge::Receipt;
-use crate::format::{FLAG_SECTIONS_PACKED, Head, SectionsWriter};
+use crate::format::{FLAG_SECTIONS_PACKED, FilterWriter, Head, SectionsWriter};
 use crate::pool::Pool;
 
 /// Sections that are shorter than this are not worth compressing.
@@ -62,6 +62,7 @@ pub struct Sealer {
     pub frame: Vec<u8>,
     sections: Vec<u8>,
     packed: Vec<u8>,
+    filter: FilterWriter,
 }
 
 fn failed(code: usize) -> SealError {
@@ -81,12 +82,14 @@ impl Sealer {
             frame: Vec::new(),
             sections: Vec::new(),
             packed: Vec::new(),
+            filter: FilterWriter::default(),
         }
     }
 
     /// Compresses a batch into `head` and `frame` and empties it.
     pub fn seal(&mut self, batch: &mut OpenBatch) -> Result<Head, SealError> {
-        let level = batch.pool.settings.level;
+        let settings = batch.pool.settings.load();
+        let level = settings.level;
         let context = match self.contexts.entry(level) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
@@ -102,17 +105,20 @@ impl Sealer {
         pack(context, &batch.text, &mut self.frame)?;
         self.sections.clear();
         batch.sections.finish(&mut self.sections);
-        let mut flags = 0;
-        let mut sections = &self.sections;
+        let mut is_packed = false;
         if self.sections.len() >= SECTIONS_PACKED_MIN {
             pack(context, &self.sections, &mut self.packed)?;
-            if self.packed.len() < self.sections.len() {
-                sections = &self.packed;
-                flags = FLAG_SECTIONS_PACKED;
-            }
+            is_packed = self.packed.len() < self.sections.len();
+        }
+        let (sections, mut flags) = match is_packed {
+            true => (&mut self.packed, FLAG_SECTIONS_PACKED),
+            false => (&mut self.sections, 0),
+        };
+        if settings.has_filter {
+            flags |= Head::flags_of_filter(self.filter.write(&batch.text, sections));
         }
         let mut checksum = Xxh64::new(0);
-        checksum.update(sections);
+        checksum.update(&sections[..]);
         checksum.update(&self.frame);
         let head = Head {
             instance: self.instance,

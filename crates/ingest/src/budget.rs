@@ -2,7 +2,7 @@
 //! chunk's bytes become text of a batch, and that becomes a smaller frame in a ring. So bounding
 //! the three places where bytes rest bounds the whole.
 
-use crate::config::Config;
+use crate::config::{Config, Sink};
 
 /// Sixteenths of the budget for chunks: what was read and not yet looked at.
 const CHUNKS_SHARE: usize = 3;
@@ -17,6 +17,9 @@ const OPEN_SHARE: usize = 2;
 /// Sixteenths for records of which only a part has come, with the same factor of two.
 const PARTS_SHARE: usize = 2;
 
+/// The part of the rings' share that windows have which wait for a sink of metrics.
+const OUTLETS_DIVISOR: usize = 16;
+
 const _: () = assert!(CHUNKS_SHARE + RINGS_SHARE + OPEN_SHARE + PARTS_SHARE == 16);
 
 /// How the budget is carved, in bytes.
@@ -24,8 +27,10 @@ const _: () = assert!(CHUNKS_SHARE + RINGS_SHARE + OPEN_SHARE + PARTS_SHARE == 1
 pub struct Budget {
     /// All chunks together.
     pub chunks: usize,
-    /// The ring of each sink.
+    /// The ring of each sink that takes batches.
     pub ring: usize,
+    /// The windows that wait for each sink that takes metrics.
+    pub outlet: usize,
     /// The text of open batches of each worker.
     pub open: usize,
     /// Incomplete records of each worker.
@@ -36,9 +41,16 @@ impl Budget {
     /// Carves the budget of a configuration.
     pub fn of(config: &Config) -> Budget {
         let share = config.memory_bytes / 16;
+        let sinks_of =
+            |takes: fn(&Sink) -> bool| config.sinks.iter().filter(|sink| takes(sink)).count();
+        let of_metrics = sinks_of(|sink| sink.kind.takes_metrics());
+        let of_batches = sinks_of(|sink| sink.kind.takes_batches()).max(1);
+        let rings = share * RINGS_SHARE;
+        let outlets = if of_metrics > 0 { rings / OUTLETS_DIVISOR } else { 0 };
         Budget {
             chunks: share * CHUNKS_SHARE,
-            ring: share * RINGS_SHARE / config.sinks.len().max(1),
+            ring: (rings - outlets) / of_batches,
+            outlet: outlets / of_metrics.max(1),
             open: share * OPEN_SHARE / 2 / config.workers,
             parts: share * PARTS_SHARE / 2 / config.workers,
         }

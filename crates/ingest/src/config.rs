@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -19,12 +20,17 @@ use crate::limits::{
 use crate::metric::{MetricRule, MetricSection};
 
 mod choices;
+mod reload;
+mod sinks;
 mod size;
 #[cfg(test)]
 mod tests;
 
-pub use choices::{AckWhen, Compression, Fsync, Protocol, WhenSlow};
+pub use choices::{AckWhen, Compression, Fsync, KafkaKey, MetricForm, Protocol, WhenSlow};
+pub use sinks::{FilerSettings, KafkaSettings, PrometheusSettings, S3Settings, Sink, SinkKind};
 pub use size::Bytes;
+
+use sinks::{SinkSection, sinks};
 
 /// The pool whose settings hold for every pool that has none of its own.
 pub const DEFAULT_POOL: &str = "default";
@@ -63,7 +69,7 @@ pub enum ConfigError {
 }
 
 /// A port that clients connect to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Listener {
     /// Its name in metrics.
     pub name: String,
@@ -98,39 +104,8 @@ pub struct PoolSettings {
     pub level: i32,
     /// When clients that wait for it are told.
     pub ack_when: AckWhen,
-}
-
-/// Where batches go.
-#[derive(Debug, Clone)]
-pub enum SinkKind {
-    /// Files in a folder.
-    Filer(FilerSettings),
-    /// The text of the records on standard output.
-    Stdout,
-    /// Nowhere; for measurements of what is before it.
-    Nowhere,
-}
-
-/// How the filer writes.
-#[derive(Debug, Clone)]
-pub struct FilerSettings {
-    /// The folder; made when it is not there.
-    pub directory: PathBuf,
-    /// A file is closed when it has this many bytes.
-    pub rotate_bytes: u64,
-    /// A file is closed when it is this old, in seconds.
-    pub rotate_s: u64,
-    /// When files are told to reach the disk.
-    pub fsync: Fsync,
-}
-
-/// A sink.
-#[derive(Debug, Clone)]
-pub struct Sink {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub kind: SinkKind,
+    /// Whether batches have a filter, by which a search passes over them.
+    pub has_filter: bool,
 }
 
 /// A configuration that was validated.
@@ -155,11 +130,11 @@ pub struct Config {
     /// The settings of pools by name.
     pub pools: BTreeMap<String, PoolSettings>,
     /// Metrics that are taken from records.
-    pub metrics: Vec<MetricRule>,
+    pub metrics: Vec<Arc<MetricRule>>,
 }
 
 /// Where batches wait on disk.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SpillSettings {
     /// The folder; made when it is not there.
     pub directory: PathBuf,
@@ -204,24 +179,6 @@ struct ListenerSection {
     connections_max: Option<usize>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum SinkKindName {
-    Filer,
-    Stdout,
-    Nowhere,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SinkSection {
-    kind: SinkKindName,
-    directory: Option<PathBuf>,
-    rotate: Option<Bytes>,
-    rotate_s: Option<u64>,
-    fsync: Option<Fsync>,
-}
-
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct PoolSection {
@@ -232,14 +189,8 @@ struct PoolSection {
     linger_ms: Option<u64>,
     level: Option<Spanned<i32>>,
     ack_when: Option<AckWhen>,
+    filter: Option<bool>,
 }
-
-/// A file is closed when it has this many bytes, unless the sink says otherwise.
-const ROTATE_BYTES: u64 = 256 << 20;
-
-/// A file is closed after this many seconds, unless the sink says otherwise; it is never open
-/// longer than the hour that it is of.
-const ROTATE_S: u64 = 300;
 
 /// What may wait on disk unless the configuration says otherwise, in bytes.
 const SPILL_BYTES: u64 = 10 << 30;
@@ -309,7 +260,11 @@ impl Sections {
             limit_bytes: spill.limit.map_or(SPILL_BYTES, |limit| limit.0),
         });
         let sinks = sinks(self.sink, lines)?;
-        let Some(first) = sinks.first() else {
+        let of_metrics: Vec<&String> =
+            self.metric.iter().filter_map(|metric| metric.as_ref().sink()).collect();
+        let is_of_pools =
+            |sink: &&Sink| sink.kind.takes_batches() && !of_metrics.contains(&&sink.name);
+        let Some(first) = sinks.iter().find(is_of_pools) else {
             let message = "no sink; write [sink.files] with kind = \"filer\" and a directory";
             return Err(lines.missing(message));
         };
@@ -321,8 +276,9 @@ impl Sections {
             linger_ms: LINGER_MS,
             level: 1,
             ack_when: AckWhen::Written,
+            has_filter: false,
         };
-        let mut context = PoolContext { sinks: &sinks, has_spill: spill.is_some(), lines };
+        let context = PoolContext { sinks: &sinks, of_metrics, has_spill: spill.is_some(), lines };
         let mut sections = self.pool;
         let own = sections.keys().find(|name| name.as_ref() == DEFAULT_POOL).cloned();
         let default_pool = match own.and_then(|name| sections.remove(&name)) {
@@ -345,7 +301,11 @@ impl Sections {
         for metric in self.metric {
             let at = metric.span().start;
             let rule = metric.into_inner().validate();
-            metrics.push(rule.map_err(|error| lines.wrong(at, error.to_string()))?);
+            let rule = rule.map_err(|error| lines.wrong(at, error.to_string()))?;
+            if let Some(name) = &rule.sink {
+                metric_sink(name, &sinks).map_err(|message| lines.wrong(at, message))?;
+            }
+            metrics.push(Arc::new(rule));
         }
         Ok(Config {
             memory_bytes,
@@ -359,6 +319,15 @@ impl Sections {
             pools,
             metrics,
         })
+    }
+}
+
+/// Whether metrics can go there; what to write instead where they can't.
+fn metric_sink(name: &str, sinks: &[Sink]) -> Result<(), String> {
+    match sinks.iter().find(|sink| sink.name == name) {
+        Some(sink) if sink.kind.takes_metrics() => Ok(()),
+        Some(_) => Err(format!("{name} takes no metrics; kafka and prometheus sinks do")),
+        None => Err(format!("no sink is called {name}; write [sink.{name}]")),
     }
 }
 
@@ -379,52 +348,29 @@ fn threads(
     }
 }
 
-fn sinks(
-    sections: BTreeMap<String, Spanned<SinkSection>>,
-    lines: &Lines,
-) -> Result<Vec<Sink>, ConfigError> {
-    let mut sinks = Vec::new();
-    for (name, section) in sections {
-        let at = section.span().start;
-        let section = section.into_inner();
-        let kind = match section.kind {
-            SinkKindName::Filer => {
-                let Some(directory) = section.directory else {
-                    return Err(lines.wrong(at, "a filer needs a directory"));
-                };
-                SinkKind::Filer(FilerSettings {
-                    directory,
-                    rotate_bytes: section.rotate.map_or(ROTATE_BYTES, |rotate| rotate.0),
-                    rotate_s: section.rotate_s.unwrap_or(ROTATE_S),
-                    fsync: section.fsync.unwrap_or(Fsync::Close),
-                })
-            }
-            SinkKindName::Stdout => SinkKind::Stdout,
-            SinkKindName::Nowhere => SinkKind::Nowhere,
-        };
-        sinks.push(Sink { name, kind });
-    }
-    Ok(sinks)
-}
-
 /// What the settings of a pool may refer to.
 struct PoolContext<'a> {
     sinks: &'a [Sink],
+    of_metrics: Vec<&'a String>,
     has_spill: bool,
     lines: &'a Lines<'a>,
 }
 
 impl PoolContext<'_> {
     fn settings(
-        &mut self,
+        &self,
         section: PoolSection,
         otherwise: &PoolSettings,
     ) -> Result<PoolSettings, ConfigError> {
         let mut settings = otherwise.clone();
         if let Some(sink) = section.sink {
-            if !self.sinks.iter().any(|known| known.name == *sink.as_ref()) {
-                let names: Vec<&str> = self.sinks.iter().map(|sink| sink.name.as_str()).collect();
-                let message = format!("no such sink; there are {}", names.join(", "));
+            let is_known = |known: &&Sink| {
+                known.kind.takes_batches() && !self.of_metrics.contains(&&known.name)
+            };
+            let known = self.sinks.iter().filter(is_known);
+            let names: Vec<&str> = known.map(|sink| sink.name.as_str()).collect();
+            if !names.contains(&sink.as_ref().as_str()) {
+                let message = format!("no such sink of pools; there are {}", names.join(", "));
                 return Err(self.lines.wrong(sink.span().start, message));
             }
             settings.sink = sink.into_inner();
@@ -457,6 +403,7 @@ impl PoolContext<'_> {
             settings.level = level.into_inner();
         }
         settings.ack_when = section.ack_when.unwrap_or(settings.ack_when);
+        settings.has_filter = section.filter.unwrap_or(settings.has_filter);
         settings.linger_ms = section.linger_ms.unwrap_or(settings.linger_ms);
         Ok(settings)
     }

@@ -4,11 +4,13 @@
 
 use xxhash_rust::xxh64::xxh64;
 
+mod filter;
 mod index;
 mod sections;
 #[cfg(test)]
 mod tests;
 
+pub use filter::{Filter, FilterWriter, GRAM_BYTES};
 pub use index::{INDEX_MAGIC, Index, IndexEntry};
 pub use sections::{ReadRun, RunKind, SectionsError, SectionsWriter, read_sections};
 
@@ -27,6 +29,9 @@ pub const HEAD_FIXED_BYTES: usize = 72;
 /// Sections are one zstd frame themselves.
 pub const FLAG_SECTIONS_PACKED: u32 = 1;
 
+/// Where the flags have the logarithm of the filter's bits, in bytes; 0 is no filter.
+const FILTER_SHIFT: u32 = 8;
+
 /// What is said of a batch in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
@@ -44,9 +49,9 @@ pub struct Head {
     pub text_bytes: u32,
     /// The bytes of its zstd frame.
     pub frame_bytes: u32,
-    /// The bytes of its sections.
+    /// The bytes of its sections and of the filter behind them.
     pub sections_bytes: u32,
-    /// `FLAG_SECTIONS_PACKED` or 0.
+    /// `FLAG_SECTIONS_PACKED` or 0, and the size of the filter.
     pub flags: u32,
     /// XXH64 of the sections and the zstd frame, one after the other.
     pub checksum: u64,
@@ -97,6 +102,24 @@ impl Head {
         let is_sound = check == xxh64(&content[..HEAD_FIXED_BYTES - 8], 0)
             && length.checked_sub(HEAD_FIXED_BYTES as u32) == Some(head.sections_bytes);
         (is_head && tag == TAG && is_sound).then_some(head)
+    }
+
+    /// Notes that the sections end in a filter of which the bits have this logarithm.
+    pub fn flags_of_filter(log: u32) -> u32 {
+        log << FILTER_SHIFT
+    }
+
+    /// The bytes of the sections without the filter, and of the filter; `None` where the two are
+    /// at odds.
+    pub fn split_sections(&self) -> Option<(usize, usize)> {
+        let sections = self.sections_bytes as usize;
+        match (self.flags >> FILTER_SHIFT) & 0xFF {
+            0 => Some((sections, 0)),
+            log => {
+                let filter = filter::filter_bytes(log)?;
+                Some((sections.checked_sub(filter)?, filter))
+            }
+        }
     }
 
     /// The bytes of the whole batch: head, sections and frame.

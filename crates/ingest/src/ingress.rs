@@ -19,8 +19,9 @@ use crate::chunk::Chunks;
 use crate::config::{Config, WhenSlow};
 use crate::connection::Mailbox;
 use crate::limits::raise_open_files;
-use crate::metric::{MetricRule, Windows};
+use crate::metric::Windows;
 use crate::metrics::Metrics;
+use crate::outlet::{self, Outgoing};
 use crate::pool::{DropReason, Pools};
 use crate::reader::{self, Reader};
 use crate::ring::{Batch, Put, Ring};
@@ -60,8 +61,9 @@ pub struct Shared {
     pub(crate) spills: Vec<Option<Spill>>,
     pub(crate) mailboxes: Vec<Arc<Mailbox>>,
     pub(crate) metrics: Metrics,
-    pub(crate) rules: Arc<[MetricRule]>,
     pub(crate) windows: Arc<Windows>,
+    /// What waits for each sink of metrics, by the sink's place in the configuration.
+    pub(crate) outgoing: Vec<Outgoing>,
     pub(crate) known_clients: Arc<KnownClients>,
     pub(crate) instance: u64,
     pub(crate) drain_time: Duration,
@@ -124,7 +126,7 @@ impl Shared {
     pub(crate) fn abandon(&self, sink: usize) {
         for (batch, bytes) in self.sinks[sink].abandon() {
             let (pool, head) = (&batch.pool, batch.head);
-            let spills = pool.settings.when_slow == WhenSlow::Spill;
+            let spills = pool.settings.load().when_slow == WhenSlow::Spill;
             if !(spills && self.spill(&batch, &[&bytes], 0)) {
                 pool.dropped(DropReason::Shutdown, head.records.into(), head.text_bytes.into());
             }
@@ -220,7 +222,10 @@ pub struct Ingress {
     readers: Vec<JoinHandle<io::Result<()>>>,
     workers: Vec<JoinHandle<()>>,
     writers: Vec<JoinHandle<()>>,
+    outlets: Vec<JoinHandle<()>>,
     windows: JoinHandle<()>,
+    /// The configuration that holds now.
+    loaded: Mutex<Arc<Config>>,
 }
 
 impl Ingress {
@@ -243,8 +248,10 @@ impl Ingress {
         let addresses = bound.first().map(reader::Bound::addresses).unwrap_or_default();
         let mailboxes: Vec<Arc<Mailbox>> =
             bound.iter().map(|bound| Arc::clone(&bound.mailbox)).collect();
-        let rings = config.sinks.iter().map(|_| Ring::new(budget.ring, mailboxes.clone()));
-        let rules: Arc<[MetricRule]> = config.metrics.clone().into();
+        let rings = config.sinks.iter().map(|sink| {
+            let bytes = if sink.kind.takes_batches() { budget.ring } else { 0 };
+            Ring::new(bytes, mailboxes.clone())
+        });
         let chunks = Chunks::new(budget.chunks, config.readers * config.workers * 2);
         let shared = Arc::new(Shared {
             budget,
@@ -253,8 +260,8 @@ impl Ingress {
             spills: spills(&config)?,
             mailboxes,
             metrics: Metrics::new(&config),
-            windows: Arc::new(Windows::new(Arc::clone(&rules))),
-            rules,
+            windows: Arc::new(Windows::new(config.metrics.clone().into())),
+            outgoing: config.sinks.iter().map(|_| Outgoing::new(budget.outlet)).collect(),
             known_clients: Arc::new(KnownClients::default()),
             instance: instance(),
             drain_time: DRAIN_TIME,
@@ -271,6 +278,13 @@ impl Ingress {
             let failed = |error| IngressError::Sink { name: sink.name.clone(), error };
             let writer = sink::writer(&shared, number).map_err(failed)?;
             writers.push(spawn(format!("sink {}", sink.name), writer)?);
+        }
+        let mut outlets = Vec::new();
+        for (number, sink) in config.sinks.iter().enumerate() {
+            let failed = |error| IngressError::Sink { name: sink.name.clone(), error };
+            if let Some(outlet) = outlet::outlet(&shared, number).map_err(failed)? {
+                outlets.push(spawn(format!("metrics {}", sink.name), outlet)?);
+            }
         }
         let status = match config.status {
             None => None,
@@ -290,8 +304,19 @@ impl Ingress {
             readers.push(spawn(format!("reader {number}"), move || reader.run())?);
         }
         let for_windows = Arc::clone(&shared);
-        let windows = spawn("windows".to_owned(), move || sink::write_windows(&for_windows))?;
-        Ok(Ingress { shared, addresses, status, readers, workers, writers, windows })
+        let windows = spawn("windows".to_owned(), move || outlet::write_windows(&for_windows))?;
+        let loaded = Mutex::new(config);
+        Ok(Ingress {
+            shared,
+            loaded,
+            addresses,
+            status,
+            readers,
+            workers,
+            writers,
+            outlets,
+            windows,
+        })
     }
 
     /// The addresses of the listeners, in the order of the configuration: where one said port 0,
@@ -303,6 +328,39 @@ impl Ingress {
     /// Where `/metrics` is served, if it is.
     pub fn status_address(&self) -> Option<SocketAddr> {
         self.status.as_ref().map(|status| status.address)
+    }
+
+    /// Takes another configuration: settings of pools and rules of metrics hold from here on.
+    /// Returns its generation. A configuration that is the same changes nothing.
+    ///
+    /// # Errors
+    /// The line that says what can't change while the ingress runs; nothing has changed then.
+    pub fn reload(&self, config: Config) -> Result<u64, String> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let metrics = &self.shared.metrics;
+        let generation = metrics.generation.load(Ordering::Relaxed);
+        if **loaded == config {
+            return Ok(generation);
+        }
+        if let Some(obstacle) = loaded.obstacle(&config) {
+            return Err(obstacle);
+        }
+        let config = Arc::new(config.with_rules_of(&loaded));
+        self.shared.pools.reload(Arc::clone(&config));
+        self.shared.windows.reload(config.metrics.clone().into());
+        *loaded = config;
+        metrics.generation.store(generation + 1, Ordering::Relaxed);
+        Ok(generation + 1)
+    }
+
+    /// Which configuration holds: 1 is that of the start.
+    pub fn generation(&self) -> u64 {
+        self.shared.metrics.generation.load(Ordering::Relaxed)
+    }
+
+    /// Counts a configuration that was read and could not be used.
+    pub fn refused_reload(&self) {
+        self.shared.metrics.reloads_refused.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Whether a reader has ended although nobody asked for it.
@@ -354,6 +412,12 @@ impl Ingress {
         }
         self.shared.metrics.is_over.store(true, Ordering::Release);
         drop(self.windows.join());
+        let deadline = Instant::now() + STOP_TIME;
+        for outlet in self.outlets {
+            while !outlet.is_finished() && Instant::now() < deadline {
+                thread::sleep(STOP_TICK);
+            }
+        }
         drop(self.status);
         result.map(|()| Totals::of(&self.shared))
     }

@@ -21,6 +21,7 @@ pub mod load;
 pub mod logs;
 pub mod metric;
 mod metrics;
+mod outlet;
 mod pool;
 pub mod read;
 mod reader;
@@ -29,6 +30,7 @@ mod sink;
 pub mod size;
 mod spill;
 mod status;
+pub mod top;
 mod varint;
 mod worker;
 

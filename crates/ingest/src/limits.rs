@@ -101,3 +101,30 @@ pub const HTTP_HEADERS_MAX: usize = 64;
 
 /// The longest body of an HTTP request, in bytes, as it came and decompressed.
 pub const HTTP_BODY_BYTES_MAX: usize = 4 << 20;
+
+/// An object of a bucket is written when it has this many bytes, unless the sink says otherwise.
+/// It is put whole: a request that fails leaves nothing, where an upload in parts leaves parts.
+pub const OBJECT_BYTES: usize = 8 << 20;
+
+/// The largest object that a sink may ask for, in bytes. It waits in the ring until it is whole.
+pub const OBJECT_BYTES_MAX: usize = 256 << 20;
+
+/// An object is written when its oldest batch has waited so long, in seconds, unless the sink says
+/// otherwise.
+pub const OBJECT_S: u64 = 10;
+
+/// The longest that a sink may let batches wait for their object, in seconds.
+pub const OBJECT_S_MAX: u64 = 3_600;
+
+/// The most bytes of batches that are under way to a broker at once.
+pub const FLIGHT_BYTES: usize = 4 << 20;
+
+/// The most batches that a writer takes at once.
+pub const GROUP_BATCHES_MAX: usize = 4_096;
+
+/// The longest message that is handed to a broker, in bytes. Brokers have a limit of their own,
+/// 1 MiB unless they were told otherwise.
+pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
+
+/// The longest key of a metric, in bytes; records with a longer one count under the other keys.
+pub const METRIC_KEY_BYTES_MAX: usize = 1 << 10;

@@ -13,14 +13,16 @@ use regex::bytes::Regex;
 use zstd_safe::DCtx;
 
 use crate::format::Index;
-use crate::read::{BatchError, Batches, StoredBatch};
+use crate::read::{BatchError, Batches, Next, StoredBatch};
 use crate::sink::{PARTIAL, folder_name};
 
+mod needed;
 mod output;
 mod records;
 #[cfg(test)]
 mod tests;
 
+pub use needed::Needed;
 pub use output::Form;
 pub use records::{StoredRecord, records};
 
@@ -88,6 +90,8 @@ pub enum LogsError {
 pub struct Found {
     /// Batches in files that were opened.
     pub batches: u64,
+    /// Batches whose filter said that what is looked for is not there.
+    pub skipped_batches: u64,
     /// Batches that were decompressed.
     pub read_batches: u64,
     /// Batches that were there a second time, and left out.
@@ -101,6 +105,7 @@ pub struct Found {
 /// A search that may be continued as files grow.
 pub struct Search<'a, W> {
     query: &'a Query,
+    needed: Needed,
     out: W,
     context: DCtx<'static>,
     text: Vec<u8>,
@@ -120,7 +125,9 @@ impl<'a, W: Write> Search<'a, W> {
     pub fn new(query: &'a Query, out: W) -> Search<'a, W> {
         let (context, read_to) = (DCtx::create(), HashMap::new());
         let (text, seen, found) = (Vec::new(), HashSet::new(), Found::default());
-        Search { query, out, context, text, read_to, seen, found }
+        let pattern = query.pattern.as_ref();
+        let needed = pattern.map_or(Needed::Nothing, |pattern| Needed::of(pattern.as_str()));
+        Search { query, needed, out, context, text, read_to, seen, found }
     }
 
     /// Reads all that is there and was not read yet.
@@ -244,9 +251,11 @@ impl<'a, W: Write> Search<'a, W> {
             }
             let at = |error| failed(path, error);
             file.seek(SeekFrom::Start(entry.offset)).map_err(at)?;
-            match Batches::new(BufReader::new(&mut *file)).next_whole().map_err(at)? {
-                Some(batch) => self.batch(pool, path, entry.offset, &batch)?,
-                None => self.found.damaged_files += 1,
+            let mut batches = Batches::new(BufReader::new(&mut *file));
+            match batches.next_if(|filter| self.needed.may_be_in(filter)).map_err(at)? {
+                Next::Whole(batch) => self.batch(pool, path, entry.offset, &batch)?,
+                Next::Skipped(_) => self.found.skipped_batches += 1,
+                Next::End => self.found.damaged_files += 1,
             }
         }
         Ok(())
@@ -265,10 +274,21 @@ impl<'a, W: Write> Search<'a, W> {
         file.seek(SeekFrom::Start(from)).map_err(|error| failed(path, error))?;
         let mut batches = Batches::new(BufReader::new(file));
         let mut offset = from;
-        while let Some(batch) = batches.next_whole().map_err(|error| failed(path, error))? {
+        loop {
+            let next = batches.next_if(|filter| self.needed.may_be_in(filter));
+            let head = match next.map_err(|error| failed(path, error))? {
+                Next::Whole(batch) => {
+                    self.batch(pool, path, offset, &batch)?;
+                    batch.head
+                }
+                Next::Skipped(head) => {
+                    self.found.skipped_batches += 1;
+                    head
+                }
+                Next::End => break,
+            };
             self.found.batches += 1;
-            self.batch(pool, path, offset, &batch)?;
-            offset += batch.head.batch_bytes();
+            offset += head.batch_bytes();
         }
         if offset < length && !is_partial {
             self.found.damaged_files += 1;

@@ -6,6 +6,7 @@
 //! rules on lines look for their text over whole reads.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use memchr::memmem::Finder;
 use regex::bytes::Regex;
@@ -13,12 +14,14 @@ use serde::Deserialize;
 
 mod record;
 mod rules;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod window;
 
 pub use record::Source;
 pub use rules::Rules;
+pub use sums::Sums;
 pub use window::{Window, Windows};
 
 /// The most different keys of a rule in one window and worker, unless the rule says otherwise.
@@ -26,6 +29,9 @@ const KEYS_MAX: usize = 10_000;
 
 /// The most that a rule may ask for.
 const KEYS_MAX_MAX: usize = 1_000_000;
+
+/// The most keys of a rule that wants quantiles.
+const SKETCHES_MAX: usize = 10_000;
 
 /// The seconds of a window, unless the rule says otherwise.
 const WINDOW_S: u64 = 10;
@@ -54,7 +60,7 @@ pub enum MetricError {
 }
 
 /// A rule as the configuration has it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MetricSection {
     name: String,
@@ -70,6 +76,9 @@ pub struct MetricSection {
     window_s: Option<u64>,
     keys_max: Option<usize>,
     top: Option<usize>,
+    #[serde(default)]
+    quantiles: Vec<f64>,
+    sink: Option<String>,
 }
 
 /// Something that a record has.
@@ -118,13 +127,25 @@ pub struct MetricRule {
     pub window_s: u64,
     /// The most different keys.
     pub keys_max: usize,
-    /// How many keys leave, those that were counted most; `None` for all.
+    /// How many keys leave, those that were counted most, beside one for the rest; `None` for all.
     pub top: Option<usize>,
+    /// The quantiles of values that are wanted, each from 0 to 1.
+    pub quantiles: Vec<f64>,
+    /// The sink of its windows; `None` for lines on standard output.
+    pub sink: Option<String>,
+    /// What the configuration says, by which a rule is known again after a reload.
+    pub(crate) section: MetricSection,
 }
 
 impl MetricSection {
+    /// The name of the sink that it wants.
+    pub fn sink(&self) -> Option<&String> {
+        self.sink.as_ref()
+    }
+
     /// Validates the rule.
     pub fn validate(self) -> Result<MetricRule, MetricError> {
+        let section = self.clone();
         let wrong = |letter: &char| !"tTAEH".contains(*letter);
         if let Some(letter) = self.class.iter().flat_map(|class| class.chars()).find(wrong) {
             return Err(MetricError::Class(letter));
@@ -151,6 +172,13 @@ impl MetricSection {
         if !(1..=KEYS_MAX_MAX).contains(&keys_max) {
             return Err(MetricError::Range("keys_max is 1 to 1000000"));
         }
+        if keys_max > SKETCHES_MAX && !self.quantiles.is_empty() {
+            let message = "keys_max is at most 10000 with quantiles, which take 4 KiB a key";
+            return Err(MetricError::Range(message));
+        }
+        if !self.quantiles.iter().all(|share| (0.0..=1.0).contains(share)) {
+            return Err(MetricError::Range("quantiles are from 0 to 1"));
+        }
         Ok(MetricRule {
             name: self.name,
             classes: self.class.map(String::into_bytes),
@@ -163,6 +191,9 @@ impl MetricSection {
             window_s,
             keys_max,
             top: self.top,
+            quantiles: self.quantiles,
+            sink: self.sink,
+            section,
         })
     }
 }
@@ -192,48 +223,11 @@ impl Part {
     }
 }
 
-/// What was added up under one key.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sums {
-    /// Records.
-    pub count: u64,
-    /// Values that were numbers.
-    pub values: u64,
-    /// Their sum.
-    pub sum: f64,
-    /// The least.
-    pub min: f64,
-    /// The largest.
-    pub max: f64,
-}
-
-impl Default for Sums {
-    fn default() -> Sums {
-        Sums { count: 0, values: 0, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY }
-    }
-}
-
-impl Sums {
-    fn add(&mut self, value: Option<f64>) {
-        self.count += 1;
-        let Some(value) = value.filter(|value| value.is_finite()) else { return };
-        self.values += 1;
-        self.sum += value;
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
-    }
-
-    fn merge(&mut self, other: &Sums) {
-        self.count += other.count;
-        self.values += other.values;
-        self.sum += other.sum;
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
-    }
-}
-
 /// Keys are their parts one after the other with this between them, which no text log holds.
 const BETWEEN_PARTS: u8 = 0x1F;
 
 type ByKey = HashMap<Box<[u8]>, Sums>;
 type ByWindow = BTreeMap<u64, ByKey>;
+
+/// The rules of a configuration.
+pub type RuleSet = Arc<[Arc<MetricRule>]>;

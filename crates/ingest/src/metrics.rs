@@ -33,6 +33,17 @@ pub struct ListenerMetrics {
     pub read_interval: Histogram,
 }
 
+/// What happened at a sink.
+#[derive(Debug, Default)]
+pub struct SinkMetrics {
+    /// Writes that failed; they are tried again, or what they held is counted as dropped.
+    pub failures: AtomicU64,
+    /// Lines of windows that it has taken.
+    pub windows_sent: AtomicU64,
+    /// Lines of windows that it did not take, or that found no room before it.
+    pub windows_dropped: AtomicU64,
+}
+
 /// What happened, as far as it belongs to no pool.
 #[derive(Debug)]
 pub struct Metrics {
@@ -42,8 +53,12 @@ pub struct Metrics {
     pub queue_time: Histogram,
     /// Turns of a reader that ended for want of memory to read into.
     pub starved_turns: AtomicU64,
-    /// Writes that a sink refused and that were tried again.
-    pub write_failures: AtomicU64,
+    /// By the sink's place in the configuration.
+    pub sinks: Vec<SinkMetrics>,
+    /// Which configuration holds: 1 for that of the start, one more for each that was taken since.
+    pub generation: AtomicU64,
+    /// Configurations that were read while running and refused.
+    pub reloads_refused: AtomicU64,
     /// Nothing will be counted any more.
     pub is_over: AtomicBool,
 }
@@ -55,7 +70,9 @@ impl Metrics {
             listeners: config.listeners.iter().map(|_| ListenerMetrics::default()).collect(),
             queue_time: Histogram::default(),
             starved_turns: AtomicU64::new(0),
-            write_failures: AtomicU64::new(0),
+            sinks: config.sinks.iter().map(|_| SinkMetrics::default()).collect(),
+            generation: AtomicU64::new(1),
+            reloads_refused: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
         }
     }
@@ -95,8 +112,26 @@ pub fn exposition(shared: &Shared) -> String {
     page.summary("queue_time_seconds", &[], &shared.metrics.queue_time);
     page.family("starved_turns_total", "counter", "Turns that ended for want of memory.");
     page.value("starved_turns_total", &[], load(&shared.metrics.starved_turns) as f64);
-    page.family("write_failures_total", "counter", "Writes that were tried again.");
-    page.value("write_failures_total", &[], load(&shared.metrics.write_failures) as f64);
+    type OfSink = fn(&SinkMetrics) -> &AtomicU64;
+    let of_sinks: &[(&str, &str, OfSink)] = &[
+        ("write_failures_total", "Writes that a sink did not take.", |s| &s.failures),
+        ("windows_sent_total", "Lines of windows taken by a sink.", |s| &s.windows_sent),
+        ("windows_dropped_total", "Lines of windows that no sink took.", |s| &s.windows_dropped),
+    ];
+    for (name, help, of) in of_sinks {
+        page.family(name, "counter", help);
+        for (sink, metrics) in shared.config.sinks.iter().zip(&shared.metrics.sinks) {
+            page.value(name, &[("sink", &sink.name)], load(of(metrics)) as f64);
+        }
+    }
+    page.family("windows_waiting", "gauge", "Lines of windows that wait for a sink.");
+    for (sink, outgoing) in shared.config.sinks.iter().zip(&shared.outgoing) {
+        page.value("windows_waiting", &[("sink", &sink.name)], outgoing.waiting() as f64);
+    }
+    page.family("configuration_generation", "gauge", "1 at the start, and 1 more a reload.");
+    page.value("configuration_generation", &[], load(&shared.metrics.generation) as f64);
+    page.family("configurations_refused_total", "counter", "Reloads that were refused.");
+    page.value("configurations_refused_total", &[], load(&shared.metrics.reloads_refused) as f64);
     page.family("chunks_free", "gauge", "Chunks that nothing was read into.");
     page.value("chunks_free", &[], shared.chunks.free() as f64);
     page.family("ring_bytes", "gauge", "Compressed bytes that wait for a sink.");
@@ -115,15 +150,23 @@ pub fn exposition(shared: &Shared) -> String {
     page.family("window_count", "gauge", "Records by the rules, in the window that was over last.");
     let windows = shared.windows.last();
     for window in &windows {
-        let rule = &shared.windows.rules()[window.rule];
-        let names: Vec<String> = rule.key.iter().map(|(name, _)| label(name)).collect();
-        let mut labels = vec![("metric", rule.name.as_str())];
-        labels.extend(names.iter().map(String::as_str).zip(window.key.iter().map(String::as_str)));
+        let parts: Vec<(String, &str)> =
+            window.parts().map(|(name, part)| (label(name), part)).collect();
+        let mut labels = vec![("metric", window.rule.name.as_str())];
+        labels.extend(parts.iter().map(|(name, part)| (name.as_str(), *part)));
         page.value("window_count", &labels, window.sums.count as f64);
         if window.sums.values > 0 {
             page.value("window_sum", &labels, window.sums.sum);
             page.value("window_min", &labels, window.sums.min);
             page.value("window_max", &labels, window.sums.max);
+        }
+        for &share in &window.rule.quantiles {
+            let text = share.to_string();
+            if let Some(value) = window.sums.quantile(share) {
+                let mut labels = labels.clone();
+                labels.push(("quantile", &text));
+                page.value("window_quantile", &labels, value);
+            }
         }
     }
     page.family("uptime_seconds", "gauge", "Since the start.");
@@ -133,7 +176,7 @@ pub fn exposition(shared: &Shared) -> String {
 
 /// A part of a key as the name of a label, which has letters, digits and `_` only and does not
 /// start with a digit.
-fn label(name: &str) -> String {
+pub fn label(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let mut label: String = name.chars().map(letter).collect();
     if label.starts_with(|first: char| first.is_ascii_digit()) {

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use arc_swap::ArcSwap;
+
 use crate::config::{Config, PoolSettings};
 use crate::limits::{POOL_NAME_BYTES_MAX, POOLS_MAX};
 
@@ -24,16 +26,19 @@ pub enum DropReason {
     Shutdown,
     /// The compressor failed, which a sound library with enough memory does not.
     Compressor,
+    /// The sink will never take it, such as a message that is longer than its broker allows.
+    Refused,
 }
 
 impl DropReason {
     /// Every reason, in the order of the counters.
-    pub const ALL: [DropReason; 5] = [
+    pub const ALL: [DropReason; 6] = [
         DropReason::Quota,
         DropReason::Ring,
         DropReason::Spill,
         DropReason::Shutdown,
         DropReason::Compressor,
+        DropReason::Refused,
     ];
 
     /// Its name in metrics.
@@ -44,6 +49,7 @@ impl DropReason {
             DropReason::Spill => "spill",
             DropReason::Shutdown => "shutdown",
             DropReason::Compressor => "compressor",
+            DropReason::Refused => "refused",
         }
     }
 }
@@ -89,8 +95,8 @@ pub struct Pool {
     pub name: String,
     /// The number that tells it from others in this process.
     pub number: usize,
-    /// How its records are kept.
-    pub settings: PoolSettings,
+    /// How its records are kept; this changes when the configuration does.
+    pub settings: ArcSwap<PoolSettings>,
     /// The sink's place in the configuration.
     pub sink: usize,
     /// What came of its records.
@@ -113,7 +119,7 @@ impl Pool {
 /// All pools that were seen.
 #[derive(Debug)]
 pub struct Pools {
-    config: Arc<Config>,
+    config: ArcSwap<Config>,
     known: RwLock<Known>,
 }
 
@@ -126,7 +132,7 @@ struct Known {
 impl Pools {
     /// No pools yet.
     pub fn new(config: Arc<Config>) -> Pools {
-        Pools { config, known: RwLock::new(Known::default()) }
+        Pools { config: ArcSwap::new(config), known: RwLock::new(Known::default()) }
     }
 
     /// The pool of this name, made if it is new. A name is the client's text: what is too long is
@@ -141,14 +147,15 @@ impl Pools {
         if let Some(pool) = known.by_name.get(name) {
             return Arc::clone(pool);
         }
-        let settings = self.config.pool(name).clone();
-        let sinks = &self.config.sinks;
+        let config = self.config.load();
+        let settings = config.pool(name).clone();
+        let sinks = &config.sinks;
         // The configuration was validated: a pool's sink is there.
         let sink = sinks.iter().position(|sink| sink.name == settings.sink).unwrap_or(0);
         let pool = Arc::new(Pool {
             name: name.to_owned(),
             number: known.in_order.len(),
-            settings,
+            settings: ArcSwap::from_pointee(settings),
             sink,
             counters: PoolCounters::default(),
             waiting_bytes: AtomicUsize::new(0),
@@ -158,6 +165,16 @@ impl Pools {
         known.by_name.insert(name.to_owned(), Arc::clone(&pool));
         known.in_order.push(Arc::clone(&pool));
         pool
+    }
+
+    /// Gives every pool the settings of another configuration, whose sinks are the same.
+    pub fn reload(&self, config: Arc<Config>) {
+        // A pool that is made meanwhile waits for this, and then has the new settings too.
+        let known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        for pool in &known.in_order {
+            pool.settings.store(Arc::new(config.pool(&pool.name).clone()));
+        }
+        self.config.store(config);
     }
 
     /// All pools, in the order in which they were first seen.

@@ -7,7 +7,7 @@ use xxhash_rust::xxh64::Xxh64;
 use zstd_safe::DCtx;
 
 use crate::format::{
-    FLAG_SECTIONS_PACKED, HEAD_FIXED_BYTES, Head, ReadRun, SKIPPABLE_BYTES, SectionsError,
+    FLAG_SECTIONS_PACKED, Filter, HEAD_FIXED_BYTES, Head, ReadRun, SKIPPABLE_BYTES, SectionsError,
     read_sections,
 };
 use crate::limits::{HEAD_BYTES_MAX, TEXT_BYTES_MAX};
@@ -35,6 +35,17 @@ pub enum BatchError {
     Length,
 }
 
+/// What comes next in a file.
+#[derive(Debug, Clone)]
+pub enum Next {
+    /// A batch.
+    Whole(Box<StoredBatch>),
+    /// A batch that was passed over.
+    Skipped(Head),
+    /// The end, the index, or what is torn or damaged.
+    End,
+}
+
 /// The batches of a file.
 pub struct Batches<R> {
     input: R,
@@ -51,25 +62,49 @@ impl<R: Read> Batches<R> {
     /// # Errors
     /// When the file can't be read.
     pub fn next_whole(&mut self) -> io::Result<Option<StoredBatch>> {
+        match self.next_if(|_| true)? {
+            Next::Whole(batch) => Ok(Some(*batch)),
+            Next::Skipped(_) | Next::End => Ok(None),
+        }
+    }
+
+    /// The same, without the batches whose filter this does not want. The text of those is not
+    /// looked at.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn next_if(&mut self, wants: impl FnOnce(&Filter) -> bool) -> io::Result<Next> {
         let mut start = [0; SKIPPABLE_BYTES + HEAD_FIXED_BYTES];
         if !self.fill(&mut start)? {
-            return Ok(None);
+            return Ok(Next::End);
         }
-        let Some(head) = Head::read(&start) else { return Ok(None) };
+        let Some(head) = Head::read(&start) else { return Ok(Next::End) };
+        let Some((own_bytes, _)) = head.split_sections() else { return Ok(Next::End) };
         let sizes = [head.sections_bytes, head.text_bytes, head.frame_bytes].map(|n| n as usize);
         let frame_max = zstd_safe::compress_bound(TEXT_BYTES_MAX);
         if sizes[0] > HEAD_BYTES_MAX || sizes[1] > TEXT_BYTES_MAX || sizes[2] > frame_max {
-            return Ok(None);
+            return Ok(Next::End);
         }
         let (mut sections, mut frame) = (vec![0; sizes[0]], vec![0; sizes[2]]);
-        if !self.fill(&mut sections)? || !self.fill(&mut frame)? {
-            return Ok(None);
+        if !self.fill(&mut sections)? {
+            return Ok(Next::End);
+        }
+        if Filter::read(&sections[own_bytes..]).is_some_and(|filter| !wants(&filter)) {
+            let frame = u64::from(head.frame_bytes);
+            let passed = io::copy(&mut Read::by_ref(&mut self.input).take(frame), &mut io::sink())?;
+            return Ok(if passed == frame { Next::Skipped(head) } else { Next::End });
+        }
+        if !self.fill(&mut frame)? {
+            return Ok(Next::End);
         }
         let mut checksum = Xxh64::new(0);
         checksum.update(&sections);
         checksum.update(&frame);
-        let is_sound = checksum.digest() == head.checksum;
-        Ok(is_sound.then_some(StoredBatch { head, sections, frame }))
+        if checksum.digest() != head.checksum {
+            return Ok(Next::End);
+        }
+        sections.truncate(own_bytes);
+        Ok(Next::Whole(Box::new(StoredBatch { head, sections, frame })))
     }
 
     fn fill(&mut self, buffer: &mut [u8]) -> io::Result<bool> {

@@ -8,7 +8,9 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
 
 use crate::acknowledge::Receipt;
 use crate::config::WhenSlow;
@@ -32,6 +34,27 @@ struct Waiting {
     batch: Batch,
     start: usize,
     length: usize,
+    since: Instant,
+}
+
+/// A batch with its bytes, as a writer gets it.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    /// What it is.
+    pub batch: Batch,
+    /// Head, sections and frame.
+    pub bytes: Bytes,
+}
+
+/// How many batches a writer wants at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// It gets them when they have so many bytes, and no more than these; but one batch always.
+    pub bytes: usize,
+    /// The most batches.
+    pub batches: usize,
+    /// It gets fewer when the oldest has waited so long.
+    pub linger: Duration,
 }
 
 /// What became of a batch that was put in.
@@ -56,6 +79,8 @@ struct State {
     end: usize,
     used: usize,
     is_closed: bool,
+    /// A pool comes near its quota: no group is waited for.
+    is_urgent: bool,
     held: Vec<Arc<Pool>>,
     /// How many batches were put in, and how many were taken away.
     put: u64,
@@ -102,6 +127,7 @@ impl Ring {
             end: 0,
             used: 0,
             is_closed: false,
+            is_urgent: false,
             held: Vec::new(),
             put: 0,
             done: 0,
@@ -126,11 +152,13 @@ impl Ring {
     pub fn put(&self, batch: Batch, parts: &[&[u8]]) -> Put {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let pool = Arc::clone(&batch.pool);
-        let when_slow = pool.settings.when_slow;
+        let settings = pool.settings.load();
+        let when_slow = settings.when_slow;
         let mut state = self.lock();
         let capacity = state.capacity();
         let waiting = pool.waiting_bytes.load(Ordering::Relaxed) + length;
-        let is_over_quota = waiting > pool.settings.quota_bytes;
+        let is_over_quota = waiting > settings.quota_bytes;
+        state.is_urgent |= waiting > settings.quota_bytes / 2;
         // What is on disk already must leave before what comes now.
         if pool.spilled_waiting.load(Ordering::Acquire) > 0 {
             return Put::Spill { barrier: state.put };
@@ -173,7 +201,7 @@ impl Ring {
         state.used += length;
         state.put += 1;
         pool.waiting_bytes.fetch_add(length, Ordering::Relaxed);
-        state.waiting.push_back(Waiting { batch, start, length });
+        state.waiting.push_back(Waiting { batch, start, length, since: Instant::now() });
         drop(state);
         self.filled.notify_one();
         Put::Waits
@@ -195,6 +223,43 @@ impl Ring {
         Ok(Some(oldest.batch.clone()))
     }
 
+    /// Copies the oldest batches out, without taking them away: each stays until `done`. Waits at
+    /// most that long for as many as the group is to have; nothing is added when there are fewer
+    /// and they may wait for more. `Err` says that none will come any more.
+    pub fn group(&self, wait: Duration, group: &Group, out: &mut Vec<Taken>) -> Result<(), Closed> {
+        let mut state = self.lock();
+        let missing = |state: &State| {
+            let oldest = state.waiting.front()?;
+            let is_due = state.used >= group.bytes || state.is_urgent || state.is_closed;
+            if is_due { None } else { group.linger.checked_sub(oldest.since.elapsed()) }
+        };
+        if state.waiting.is_empty() && !state.is_closed {
+            let waited = self.filled.wait_timeout(state, wait);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        } else if let Some(missing) = missing(&state).filter(|missing| !missing.is_zero()) {
+            let waited = self.filled.wait_timeout(state, missing.min(wait));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        if state.waiting.is_empty() {
+            return if state.is_closed { Err(Closed) } else { Ok(()) };
+        }
+        if missing(&state).is_some_and(|missing| !missing.is_zero()) {
+            return Ok(());
+        }
+        state.is_urgent = false;
+        let mut bytes = 0;
+        for waiting in state.waiting.iter().take(group.batches.max(1)) {
+            bytes += waiting.length;
+            if bytes > group.bytes && !out.is_empty() {
+                break;
+            }
+            let mut copy = Vec::with_capacity(waiting.length);
+            state.copy_out(waiting.start, waiting.length, &mut copy);
+            out.push(Taken { batch: waiting.batch.clone(), bytes: copy.into() });
+        }
+        Ok(())
+    }
+
     /// How many batches were taken away so far.
     pub fn done_count(&self) -> u64 {
         self.lock().done
@@ -212,7 +277,7 @@ impl Ring {
         if is_low && before > 0 {
             state.held.retain(|pool| {
                 let waiting = pool.waiting_bytes.load(Ordering::Relaxed);
-                let stays = waiting > pool.settings.quota_bytes / 4 * 3;
+                let stays = waiting > pool.settings.load().quota_bytes / 4 * 3;
                 pool.is_held.store(stays, Ordering::Release);
                 stays
             });

@@ -11,11 +11,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use xxhash_rust::xxh64::Xxh64;
 
 use crate::acknowledge::Receipt;
 use crate::format::Head;
-use crate::limits::{HEAD_BYTES_MAX, POOL_NAME_BYTES_MAX};
+use crate::limits::{GROUP_BATCHES_MAX, HEAD_BYTES_MAX, POOL_NAME_BYTES_MAX};
 
 /// What every batch in a segment starts with.
 const TAG: &[u8; 4] = b"cLS1";
@@ -49,8 +50,8 @@ struct State {
     front: Option<File>,
     /// How far the first segment was read.
     read: u64,
-    /// The length on disk of the batch that was read last.
-    reading: u64,
+    /// The lengths on disk of the batches that were read and are not done.
+    reading: VecDeque<u64>,
     /// Bytes that wait.
     waiting_bytes: u64,
     /// For each batch of this run that waits, how many had been put into the ring before it.
@@ -80,6 +81,8 @@ pub struct Spilled {
     pub barrier: u64,
     /// Who is told when it is written; nobody for those of an earlier run.
     pub receipts: Arc<[Receipt]>,
+    /// Head, sections and frame.
+    pub bytes: Bytes,
 }
 
 impl Spill {
@@ -110,7 +113,7 @@ impl Spill {
             tail: None,
             front: None,
             read: 0,
-            reading: 0,
+            reading: VecDeque::new(),
             waiting_bytes: 0,
             barriers: VecDeque::new(),
             earlier: 0,
@@ -215,19 +218,21 @@ impl Spill {
         Ok(true)
     }
 
-    /// Reads the batch that has waited longest; it stays until `done`.
+    /// Reads the batches that have waited longest, the first of them whatever it has, and others up
+    /// to these bytes. Each stays until `done`; what is not done is read again the next time.
     ///
     /// # Errors
     /// What the system says.
-    pub fn oldest(&self, bytes: &mut Vec<u8>) -> io::Result<Option<Spilled>> {
+    pub fn oldest(&self, bytes_max: usize) -> io::Result<Vec<Spilled>> {
         let mut state = self.lock();
+        state.reading.clear();
         loop {
-            let Some(front) = state.segments.front() else { return Ok(None) };
+            let Some(front) = state.segments.front() else { return Ok(Vec::new()) };
             let (number, end) = (front.number, front.bytes);
             if state.read >= end {
                 let is_tail = state.segments.len() == 1 && state.tail.is_some();
                 if is_tail && end < SEGMENT_BYTES {
-                    return Ok(None);
+                    return Ok(Vec::new());
                 }
                 self.drop_front(&mut state, number)?;
                 continue;
@@ -236,13 +241,9 @@ impl Spill {
                 state.front = Some(File::open(segment_path(&self.folder, number))?);
             }
             let read = state.read;
-            let Some(file) = state.front.as_mut() else { return Ok(None) };
-            file.seek(SeekFrom::Start(read))?;
-            if let Some((pool, head, whole)) = read_batch(file, bytes)? {
-                state.reading = whole;
-                let front = state.barriers.front().filter(|_| state.earlier == 0);
-                let (barrier, receipts) = front.cloned().unwrap_or_else(|| (0, Arc::new([])));
-                return Ok(Some(Spilled { pool, head, barrier, receipts }));
+            let found = self.read_from(&mut state, end, bytes_max)?;
+            if !found.is_empty() {
+                return Ok(found);
             }
             // It was whole when it was written or found: the disk has changed it since.
             let message = format!("segment {number} is damaged at byte {read}");
@@ -253,15 +254,38 @@ impl Spill {
         }
     }
 
-    /// The batch that was read last is written.
+    /// Reads batches of the first segment, which ends there.
+    fn read_from(&self, state: &mut State, end: u64, bytes_max: usize) -> io::Result<Vec<Spilled>> {
+        let (mut found, mut at, mut bytes_read) = (Vec::new(), state.read, 0);
+        let Some(mut file) = state.front.take() else { return Ok(found) };
+        file.seek(SeekFrom::Start(at))?;
+        while at < end && found.len() < GROUP_BATCHES_MAX {
+            let mut bytes = Vec::new();
+            let Some((pool, head, whole)) = read_batch(&mut file, &mut bytes)? else { break };
+            bytes_read += bytes.len();
+            if bytes_read > bytes_max && !found.is_empty() {
+                break;
+            }
+            at += whole;
+            state.reading.push_back(whole);
+            let of_this_run = (found.len() as u64).checked_sub(state.earlier);
+            let waits = of_this_run.and_then(|place| state.barriers.get(place as usize));
+            let (barrier, receipts) = waits.cloned().unwrap_or_else(|| (0, Arc::new([])));
+            found.push(Spilled { pool, head, barrier, receipts, bytes: bytes.into() });
+        }
+        state.front = Some(file);
+        Ok(found)
+    }
+
+    /// The oldest of the batches that were read is written.
     ///
     /// # Errors
     /// What the system says; the batch may then be handed over again after a restart.
     pub fn done(&self) -> io::Result<()> {
         let mut state = self.lock();
-        state.read += state.reading;
-        state.waiting_bytes -= state.reading.min(state.waiting_bytes);
-        state.reading = 0;
+        let Some(length) = state.reading.pop_front() else { return Ok(()) };
+        state.read += length;
+        state.waiting_bytes -= length.min(state.waiting_bytes);
         match state.earlier {
             0 => drop(state.barriers.pop_front()),
             _ => state.earlier -= 1,
@@ -369,9 +393,8 @@ mod tests {
     }
 
     fn take(spill: &Spill) -> Option<u64> {
-        let mut bytes = Vec::new();
-        let spilled = spill.oldest(&mut bytes).unwrap()?;
-        assert!(bytes.ends_with(&[7; 100]));
+        let spilled = spill.oldest(0).unwrap().into_iter().next()?;
+        assert!(spilled.bytes.ends_with(&[7; 100]));
         spill.done().unwrap();
         Some(spilled.head.sequence)
     }
@@ -394,6 +417,22 @@ mod tests {
         assert_eq!((spill.waiting(), spill.waiting_bytes()), (0, 0));
         drop(spill);
         assert_eq!(open().waiting(), 0, "what was done comes back");
+    }
+
+    #[test]
+    fn what_was_read_ahead_and_is_not_done_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::open(folder.path().to_owned(), 1 << 20).unwrap();
+        assert!((0..5).all(|number| put(&spill, number)));
+        let sequences = || -> Vec<u64> {
+            let found = spill.oldest(usize::MAX).unwrap();
+            assert!(found.iter().all(|spilled| spilled.barrier == spilled.head.sequence));
+            found.iter().map(|spilled| spilled.head.sequence).collect()
+        };
+        assert_eq!(sequences(), [0, 1, 2, 3, 4]);
+        spill.done().unwrap();
+        spill.done().unwrap();
+        assert_eq!((sequences(), spill.waiting()), (vec![2, 3, 4], 3));
     }
 
     #[test]

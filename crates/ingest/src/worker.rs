@@ -58,7 +58,7 @@ impl Worker {
     /// Worker `number`, which takes the chunks from there.
     pub fn new(shared: Arc<Shared>, number: usize, chunks: Receiver<Chunk>) -> Worker {
         let workers = shared.config.workers;
-        let rules = Rules::new(Arc::clone(&shared.rules), Arc::clone(&shared.windows));
+        let rules = Rules::new(Arc::clone(&shared.windows));
         let filling = Filling {
             rules,
             sealer: Sealer::new(shared.instance, number, workers),
@@ -198,7 +198,7 @@ impl Filling {
         self.open_bytes += bytes;
         let is_full = self.open[number]
             .as_ref()
-            .is_some_and(|batch| batch.text.len() >= batch.pool.settings.batch_bytes);
+            .is_some_and(|batch| batch.text.len() >= batch.pool.settings.load().batch_bytes);
         if is_full {
             self.seal(number);
         }
@@ -215,7 +215,7 @@ impl Filling {
     fn seal_overdue(&mut self) {
         for number in 0..self.open.len() {
             let is_overdue = self.open[number].as_ref().is_some_and(|batch| {
-                let linger = Duration::from_millis(batch.pool.settings.linger_ms);
+                let linger = Duration::from_millis(batch.pool.settings.load().linger_ms);
                 batch.records > 0 && self.now.duration_since(batch.opened) >= linger
             });
             if is_overdue {

@@ -40,6 +40,30 @@ the connection is made anew. The exit status is 3 if there was any.")]
 Example:
   cinch ingest size --connections 1000000 --rate 200000000000 --readers 512")]
     Size(SizeArguments),
+    /// Show what an ingress does right now: rates, latencies, and what each pool drops.
+    #[command(after_help = "\
+Examples:
+  cinch ingest top 127.0.0.1:9118
+  cinch ingest top 127.0.0.1:9118 --once --json")]
+    Top(TopArguments),
+}
+
+/// `cinch ingest top`
+#[derive(Debug, Args)]
+pub struct TopArguments {
+    /// The status address of the ingress.
+    #[arg(value_name = "HOST:PORT")]
+    pub address: SocketAddr,
+    /// The time between two looks, over which rates are taken.
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    #[arg(value_parser = humantime::parse_duration)]
+    pub interval: Duration,
+    /// Look once and end.
+    #[arg(long)]
+    pub once: bool,
+    /// Print JSON, one object a look.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// How a load's messages are framed.
@@ -152,6 +176,9 @@ pub struct LogsArguments {
     /// Print JSON, one object for each record.
     #[arg(long)]
     pub json: bool,
+    /// Say at the end, on standard error, how many batches were read and passed over.
+    #[arg(long)]
+    pub stats: bool,
     /// Print the bytes that clients sent, headers included.
     #[arg(long, conflicts_with = "json")]
     pub wire: bool,

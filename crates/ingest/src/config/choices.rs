@@ -101,3 +101,24 @@ pub enum Fsync {
     /// After each batch, before it counts as written.
     Batch,
 }
+
+/// What decides to which partition of its topic a batch goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KafkaKey {
+    /// Its pool: all batches of a pool are in one partition.
+    Pool,
+    /// Its pool and the worker that made it: a pool has as many partitions as there are workers,
+    /// and the batches of one connection are in one of them.
+    Worker,
+}
+
+/// How windows of metrics are written for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MetricForm {
+    /// An object of JSON.
+    Json,
+    /// Avro's single-object encoding of the schema in spec/ingest.md.
+    Avro,
+}

@@ -8,11 +8,12 @@ use cinch_wire::cal::Record;
 
 use super::record::{Source, number};
 use super::window::Windows;
-use super::{BETWEEN_PARTS, ByKey, MetricRule, OTHER_KEYS};
+use super::{BETWEEN_PARTS, ByKey, MetricRule, OTHER_KEYS, RuleSet, Sums};
+use crate::limits::METRIC_KEY_BYTES_MAX;
 
 /// The rules of one worker.
 pub struct Rules {
-    rules: Arc<[MetricRule]>,
+    rules: RuleSet,
     /// For each class letter, which rules may want a record of it.
     by_class: HashMap<u8, Vec<usize>>,
     for_lines: Vec<usize>,
@@ -23,8 +24,9 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// These rules, with nothing counted yet.
-    pub fn new(rules: Arc<[MetricRule]>, windows: Arc<Windows>) -> Rules {
+    /// The rules that these windows have, with nothing counted yet.
+    pub fn new(windows: Arc<Windows>) -> Rules {
+        let rules = windows.rules();
         let wanting = |letter: u8| -> Vec<usize> {
             let wants = |rule: &MetricRule| {
                 rule.classes.as_ref().is_none_or(|classes| classes.contains(&letter))
@@ -43,8 +45,13 @@ impl Rules {
         !self.for_lines.is_empty()
     }
 
-    /// Sets the time of the records to come, and hands over the windows that are over.
+    /// Sets the time of the records to come, and hands over the windows that are over. Rules that
+    /// were changed hold from here on.
     pub fn at(&mut self, second: u64) {
+        if !self.windows.has(&self.rules) {
+            self.finish();
+            *self = Rules::new(Arc::clone(&self.windows));
+        }
         if second == self.second {
             return;
         }
@@ -66,7 +73,7 @@ impl Rules {
     fn hand_over(&mut self, index: usize) {
         let (start, keys) = &mut self.open[index];
         if !keys.is_empty() {
-            self.windows.add(index, *start, std::mem::take(keys));
+            self.windows.add(&self.rules[index], *start, std::mem::take(keys));
         }
     }
 
@@ -149,6 +156,7 @@ fn count(rule: &MetricRule, source: &Source, window: &mut ByKey, key: &mut Vec<u
         sums.add(value);
         return;
     }
-    let key = if window.len() < rule.keys_max { &key[..] } else { OTHER_KEYS.as_bytes() };
-    window.entry(key.into()).or_default().add(value);
+    let is_kept = window.len() < rule.keys_max && key.len() <= METRIC_KEY_BYTES_MAX;
+    let key = if is_kept { &key[..] } else { OTHER_KEYS.as_bytes() };
+    window.entry(key.into()).or_insert_with(|| Sums::of(rule)).add(value);
 }

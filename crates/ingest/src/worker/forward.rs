@@ -42,7 +42,7 @@ pub(super) enum ChunkError {
 impl Forward {
     pub(super) fn new(connection: &Arc<Connection>, pool: &str, shared: &Shared) -> Forward {
         let mailbox = Arc::clone(&shared.mailboxes[connection.reader]);
-        let least = shared.config.pool(pool).ack_when.durability();
+        let least = shared.pools.named(pool).settings.load().ack_when.durability();
         let peer = Arc::new(ForwardPeer::new(Arc::clone(connection), mailbox, least));
         let machine = Machine::new(FORWARD_MESSAGE_BYTES_MAX);
         let (messages, plain, text, spans) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

@@ -62,7 +62,7 @@ fn refused(status: &'static str, reason: impl ToString) -> HttpError {
 impl Http {
     pub(super) fn new(connection: &Arc<Connection>, pool: &str, shared: &Shared) -> Http {
         let mailbox = Arc::clone(&shared.mailboxes[connection.reader]);
-        let least = shared.config.pool(pool).ack_when.durability();
+        let least = shared.pools.named(pool).settings.load().ack_when.durability();
         let peer = Arc::new(HttpPeer::new(Arc::clone(connection), mailbox, least));
         let (plain, lines) = (Vec::new(), Vec::new());
         Http { peer, sequence: 0, plain, lines, has_promised: false }

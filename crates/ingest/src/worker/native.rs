@@ -66,7 +66,7 @@ impl Native {
                 return Err(error.into());
             }
             let pool = shared.pools.named(&hello.pool);
-            self.peer.welcome(pool.settings.ack_when.durability());
+            self.peer.welcome(pool.settings.load().ack_when.durability());
             client.set_pool(pool, hello.host);
         }
     }
