@@ -38,11 +38,28 @@ impl Ingress {
     /// The same, with this as its standard output.
     #[track_caller]
     pub fn start_with(folder: &Folder, config: &str, output: Stdio) -> Ingress {
+        Ingress::start_as(folder, config, output, &[])
+    }
+
+    /// Starts one with these variables in its environment.
+    #[track_caller]
+    pub fn start_in(folder: &Folder, config: &str, variables: &[(&str, &str)]) -> Ingress {
+        Ingress::start_as(folder, config, Stdio::null(), variables)
+    }
+
+    #[track_caller]
+    fn start_as(
+        folder: &Folder,
+        config: &str,
+        output: Stdio,
+        variables: &[(&str, &str)],
+    ) -> Ingress {
         let text = format!("status = \"127.0.0.1:0\"\n{config}");
         let file = folder.write("ingest.toml", text);
         let mut command = cinch(["ingest", "--config", &file]).command();
         let mut child = command
             .current_dir(folder.path())
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(Stdio::piped())
@@ -156,6 +173,17 @@ impl Ingress {
         let said = self.said.clone();
         assert!(!said.iter().any(|line| line.contains("panicked")), "it panicked: {said:?}");
         (status, said)
+    }
+
+    /// Asks it to read its configuration again.
+    pub fn hang_up(&self) {
+        let pid = Pid::from_child(&self.started.0);
+        kill_process(pid, Signal::HUP).expect("the process is there");
+    }
+
+    /// The address of its status page.
+    pub fn status(&self) -> SocketAddr {
+        self.status
     }
 
     /// Ends it at once, as a power cut would end it but for what the system has not written.

@@ -9,6 +9,7 @@ mod cinch;
 mod envelope;
 mod evaluation;
 mod folder;
+mod http;
 mod ingress;
 mod json_text;
 mod native_client;
@@ -27,7 +28,10 @@ pub use ingress::Ingress;
 pub use json_text::{Token, same_text, same_value, tokens};
 pub use native_client::NativeClient;
 pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise, small_carts};
-pub use peer::{Peer, chromium, maven, python, repository};
-pub use servers::{Kafka, MariaDb, MongoDb, Postgres, Redis, TOMBSTONE, closed_port};
+pub use peer::{Peer, chromium, deployed, maven, python, repository};
+pub use servers::{
+    BUCKET, Kafka, KafkaLater, MariaDb, MongoDb, Moto, Postgres, Prometheus, Redis, TOMBSTONE,
+    closed_port,
+};
 pub use stored::{BRIEFLY, Stored, gzip, hex, zstd};
 pub use terminal::Terminal;

@@ -4,6 +4,7 @@
 //! Python is the interpreter that `cargo xtask test` prepares with our pinned packages.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,15 +18,26 @@ pub fn repository() -> &'static Path {
 /// A program of others that is about to be run.
 pub struct Peer(Command);
 
-/// A script of `integration/python`, under the prepared interpreter.
-pub fn python(script: &str) -> Peer {
-    let interpreter = env::var_os("CINCH_PYTHON").expect(
+/// The prepared interpreter.
+pub(crate) fn interpreter() -> OsString {
+    env::var_os("CINCH_PYTHON").expect(
         "CINCH_PYTHON names no interpreter: run `cargo xtask test`, or \
          `python3 -m venv DIR && DIR/bin/pip install -r integration/python/requirements.txt` \
          and set it to DIR/bin/python",
-    );
-    let mut command = Command::new(interpreter);
+    )
+}
+
+/// A script of `integration/python`, under the prepared interpreter.
+pub fn python(script: &str) -> Peer {
+    let mut command = Command::new(interpreter());
     command.arg(repository().join("integration/python").join(script));
+    Peer(command)
+}
+
+/// A script of `deploy`, under the prepared interpreter.
+pub fn deployed(script: &str) -> Peer {
+    let mut command = Command::new(interpreter());
+    command.arg(repository().join("deploy").join(script));
     Peer(command)
 }
 

@@ -7,12 +7,16 @@ mod daemon;
 mod kafka;
 mod mariadb;
 mod mongodb;
+mod moto;
 mod postgres;
+mod prometheus;
 mod redis;
 
 pub use daemon::closed_port;
-pub use kafka::{Kafka, TOMBSTONE};
+pub use kafka::{Kafka, KafkaLater, TOMBSTONE};
 pub use mariadb::MariaDb;
 pub use mongodb::MongoDb;
+pub use moto::{BUCKET, Moto};
 pub use postgres::Postgres;
+pub use prometheus::Prometheus;
 pub use redis::Redis;

@@ -49,10 +49,31 @@ impl Daemon {
         command: impl Fn(&Path, u16) -> Command,
         answers: impl Fn(&Path, u16) -> bool,
     ) -> Daemon {
+        Daemon::start_at(closed_port, folder, stop, command, answers)
+    }
+
+    /// The same on this port, for a server that others look for before it is there.
+    pub(super) fn start_on(
+        port: u16,
+        folder: TempDir,
+        stop: Signal,
+        command: impl Fn(&Path, u16) -> Command,
+        answers: impl Fn(&Path, u16) -> bool,
+    ) -> Daemon {
+        Daemon::start_at(|| port, folder, stop, command, answers)
+    }
+
+    fn start_at(
+        choose_port: impl Fn() -> u16,
+        folder: TempDir,
+        stop: Signal,
+        command: impl Fn(&Path, u16) -> Command,
+        answers: impl Fn(&Path, u16) -> bool,
+    ) -> Daemon {
         let mut folder = Some(folder);
         for _ in 0..PORTS_TRIED {
             let here = folder.take().expect("it is put back when the start fails");
-            let port = closed_port();
+            let port = choose_port();
             let log = File::create(here.path().join(LOG)).expect("the folder takes a file");
             let child = command(here.path(), port)
                 .current_dir(here.path())

@@ -26,6 +26,12 @@ pub struct Kafka {
     jars: TempDir,
 }
 
+/// The jars of a broker that is to be started later, and the port that it will have.
+pub struct KafkaLater {
+    jars: TempDir,
+    port: u16,
+}
+
 impl Kafka {
     /// The broker that the tests of this file share.
     pub fn shared() -> Arc<Kafka> {
@@ -34,12 +40,15 @@ impl Kafka {
     }
 
     fn start() -> Kafka {
-        let jars = tempfile::tempdir().expect("a temporary folder can be made");
-        let pom = repository().join("integration/java/kafka/pom.xml");
-        fs::copy(pom, jars.path().join("pom.xml")).expect("the list of jars is there");
-        let mut maven = Command::new("mvn");
-        maven.args(["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=."]);
-        output(maven.current_dir(jars.path()), Vec::new(), PACKAGE);
+        Kafka::start_on(jars(), None)
+    }
+
+    /// A broker of one's own that does not run yet: nothing listens on its port.
+    pub fn later() -> KafkaLater {
+        KafkaLater { jars: jars(), port: closed_port() }
+    }
+
+    fn start_on(jars: TempDir, port: Option<u16>) -> Kafka {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let command = |folder: &Path, port: u16| {
             let properties = folder.join("server.properties");
@@ -52,7 +61,10 @@ impl Kafka {
             command
         };
         let answers = |_: &Path, port: u16| TcpStream::connect(("127.0.0.1", port)).is_ok();
-        let daemon = Daemon::start(folder, Signal::KILL, command, answers);
+        let daemon = match port {
+            None => Daemon::start(folder, Signal::KILL, command, answers),
+            Some(port) => Daemon::start_on(port, folder, Signal::KILL, command, answers),
+        };
         Kafka { daemon, jars }
     }
 
@@ -61,7 +73,8 @@ impl Kafka {
         format!("kafka://{}/{topics}", self.host())
     }
 
-    fn host(&self) -> String {
+    /// `HOST:PORT` of the broker.
+    pub fn host(&self) -> String {
         format!("127.0.0.1:{}", self.daemon.port())
     }
 
@@ -85,6 +98,28 @@ impl Kafka {
         let groups = list("org.apache.kafka.tools.consumer.group.ConsumerGroupCommand");
         (groups, list("org.apache.kafka.tools.TopicCommand"))
     }
+}
+
+impl KafkaLater {
+    /// `HOST:PORT` that the broker will have.
+    pub fn host(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Starts it.
+    pub fn start(self) -> Kafka {
+        Kafka::start_on(self.jars, Some(self.port))
+    }
+}
+
+fn jars() -> TempDir {
+    let jars = tempfile::tempdir().expect("a temporary folder can be made");
+    let pom = repository().join("integration/java/kafka/pom.xml");
+    fs::copy(pom, jars.path().join("pom.xml")).expect("the list of jars is there");
+    let mut maven = Command::new("mvn");
+    maven.args(["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=."]);
+    output(maven.current_dir(jars.path()), Vec::new(), PACKAGE);
+    jars
 }
 
 fn java(jars: &Path, class: &str) -> Command {
