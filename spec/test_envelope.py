@@ -16,7 +16,15 @@ from problem import Problem, Undecodable
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 
-IDS = {"msgpack": 0x12, "cbor": 0x13, "bson": 0x14, "smile": 0x15, "columnar": 0x16}
+IDS = {
+    "msgpack": 0x12,
+    "cbor": 0x13,
+    "bson": 0x14,
+    "smile": 0x15,
+    "columnar": 0x16,
+    "flexbuffers": 0x1B,
+    "ion": 0x1C,
+}
 
 # The length that an envelope would announce for encoded bytes that do not decode.
 TEXT_BYTES = 1 << 10

@@ -13,7 +13,15 @@ import json
 import sys
 import zlib
 
-ENCODING_IDS = {"json": 0x11, "msgpack": 0x12, "cbor": 0x13, "bson": 0x14, "smile": 0x15}
+ENCODING_IDS = {
+    "json": 0x11,
+    "msgpack": 0x12,
+    "cbor": 0x13,
+    "bson": 0x14,
+    "smile": 0x15,
+    "flexbuffers": 0x1B,
+    "ion": 0x1C,
+}
 ZLIB = 0x14
 
 FLAG_DICTIONARY = 1

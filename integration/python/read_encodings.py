@@ -17,7 +17,10 @@ from decimal import Decimal, InvalidOperation, getcontext
 import bson
 import cbor2
 import msgpack
+from amazon.ion import simpleion
+from amazon.ion.exceptions import IonException
 from bson.codec_options import CodecOptions
+from flatbuffers import flexbuffers
 
 # Numbers of thousands of digits are compared, not rounded, and exponents are any 64-bit integer.
 getcontext().prec = 100_000
@@ -60,10 +63,42 @@ def read_bson(data):
     return bson.decode(data, codec_options=CodecOptions(document_class=Pairs))
 
 
-READERS = {"msgpack": read_msgpack, "cbor": read_cbor, "bson": read_bson}
+def read_flexbuffers(data):
+    return flexbuffers.Loads(data)
 
 
-def difference(expected, got, path="$"):
+def read_ion(data):
+    return plain(simpleion.loads(data))
+
+
+def plain(value):
+    """An Ion value as Python's own: their classes are those of Python's values, except for null."""
+    if isinstance(value, MutableMapping):
+        return Pairs((key, plain(item)) for key, item in value.items())
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if value is None or type(value).__name__ == "IonPyNull":
+        return None
+    if type(value).__name__ == "IonPyBool":
+        return bool(value)
+    if type(value).__name__ == "IonPyText":
+        return str(value)
+    return value
+
+
+READERS = {
+    "msgpack": read_msgpack,
+    "cbor": read_cbor,
+    "bson": read_bson,
+    "flexbuffers": read_flexbuffers,
+    "ion": read_ion,
+}
+
+# What keeps maps sorted by key, whatever the order of the payload.
+SORTED = ("flexbuffers",)
+
+
+def difference(expected, got, is_sorted, path="$"):
     """Where the values first differ, or None. A loop, since payloads nest deeper than Python does."""
     todo = [(expected, got, path)]
     while todo:
@@ -75,6 +110,8 @@ def difference(expected, got, path="$"):
                 got = Pairs(got.items())
             if not isinstance(got, Pairs):
                 return f"{path}: an object, but read as {type(got).__name__}"
+            if is_sorted:
+                expected.pairs.sort(key=lambda pair: pair[0].encode())
             if [key for key, _ in expected.pairs] != [key for key, _ in got.pairs]:
                 return f"{path}: other keys or another order"
             for (key, left), (_, right) in zip(expected.pairs, got.pairs):
@@ -101,15 +138,24 @@ def as_decimal(value):
     return Decimal(repr(value) if isinstance(value, float) else value)
 
 
+FAILURES = (
+    ValueError,
+    InvalidOperation,
+    bson.errors.BSONError,
+    cbor2.CBORDecodeError,
+    IonException,
+)
+
+
 def check(line):
     """What is wrong with a line, or None."""
     case = json.loads(line)
     expected = json.loads(case["json"], parse_float=Decimal, object_pairs_hook=Pairs)
     try:
         got = READERS[case["encoding"]](bytes.fromhex(case["hex"]))
-    except (ValueError, InvalidOperation, bson.errors.BSONError, cbor2.CBORDecodeError) as error:
+    except FAILURES as error:
         return f"{type(error).__name__}: {error}"
-    return difference(expected, got)
+    return difference(expected, got, case["encoding"] in SORTED)
 
 
 def main():

@@ -24,9 +24,19 @@ pub const CODECS: [&str; 15] = [
     "bzip2",
 ];
 
-/// Every encoding.
-pub const ENCODINGS: [&str; 8] =
-    ["verbatim", "json-simd", "json", "msgpack", "cbor", "bson", "smile", "columnar"];
+/// Every encoding that needs no schema.
+pub const ENCODINGS: [&str; 10] = [
+    "verbatim",
+    "json-simd",
+    "json",
+    "msgpack",
+    "cbor",
+    "bson",
+    "smile",
+    "columnar",
+    "flexbuffers",
+    "ion",
+];
 
 /// Generated payloads, one a line.
 pub fn generated(kind: &str, count: usize) -> Vec<u8> {

@@ -1,5 +1,5 @@
-//! Other languages read what we wrote: the usual packages of Python take MessagePack, CBOR and
-//! BSON, Jackson takes Smile, and none of them sees code of ours on the way.
+//! Other languages read what we wrote: the usual packages of Python take MessagePack, CBOR,
+//! BSON, FlexBuffers and Ion, Jackson takes Smile, and none of them sees code of ours on the way.
 //!
 //! Python opens the envelopes by the specification (`python/envelope_cases.py`), so this is also
 //! what a reader in another language has to do, from the stored bytes to the value.
@@ -100,6 +100,16 @@ fn python_reads_our_cbor() {
 #[test]
 fn python_reads_our_bson() {
     check("bson", 1, |cases| read_by(python("read_encodings.py"), cases));
+}
+
+#[test]
+fn python_reads_our_flexbuffers() {
+    check("flexbuffers", 3, |cases| read_by(python("read_encodings.py"), cases));
+}
+
+#[test]
+fn python_reads_our_ion() {
+    check("ion", 8, |cases| read_by(python("read_encodings.py"), cases));
 }
 
 #[test]

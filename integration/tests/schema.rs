@@ -83,7 +83,7 @@ fn every_promised_name_is_there_and_of_its_type() {
 fn every_trial_has_every_figure() {
     let found = found();
     let trials = found["trials"].as_array().unwrap();
-    let expected = 12 * 4 + ["verbatim+gzip:6"].len();
+    let expected = 14 * 4 + ["verbatim+gzip:6"].len();
     let plain = trials.iter().filter(|trial| trial["dictionary"].is_null()).count();
     assert_eq!(plain, expected, "{:?}", trial_names(&found));
     assert!(trials.len() > plain, "no dictionary was tried");

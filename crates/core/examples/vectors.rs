@@ -130,6 +130,18 @@ const SETS: &[Set] = &[
         "JSON text as columns, in envelopes, with a dictionary file and without.",
         columnar::envelopes,
     ),
+    ("encodings/flexbuffers", "FlexBuffers.", encodings::flexbuffers),
+    ("encodings/ion", "Amazon Ion 1.0.", encodings::ion),
+    (
+        "envelope/encodings-2",
+        "FlexBuffers and Ion in envelopes; the payload is the canonical text.",
+        bodies::more_encodings,
+    ),
+    (
+        "envelope/encodings-2-invalid",
+        "FlexBuffers and Ion that do not decode to what the header announces.",
+        bodies::more_encodings_invalid,
+    ),
     ("envelope/delta", "Deltas against a base that the reader has or has not.", deltas::deltas),
 ];
 

@@ -249,6 +249,8 @@ mod bson;
 mod cbor;
 pub mod columnar;
 mod cursor;
+mod flexbuffers;
+mod ion;
 mod json;
 mod msgpack;
 mod protobuf;
@@ -427,6 +429,35 @@ pub static ENCODINGS: &[Encoding] = &[
         portable: true,
         needs_schema: true,
         refuses: REFUSES_OUTSIDE_OR_LACKING,
+        since: "0.1.0",
+        until: None,
+    },
+    Encoding {
+        id: EncodingId(0x1B),
+        name: "flexbuffers",
+        summary: "FlexBuffers, whose values are read in place without decoding",
+        engine: Engine::Document(&flexbuffers::FlexBuffers),
+        parser: Parser::Simd,
+        is_json_text: false,
+        fidelity: Fidelity::Value,
+        portable: true,
+        needs_schema: false,
+        refuses: "numbers that neither 64-bit integers nor doubles hold exactly; lone surrogates; \
+                  keys with a NUL; above 4 GiB",
+        since: "0.1.0",
+        until: None,
+    },
+    Encoding {
+        id: EncodingId(0x1C),
+        name: "ion",
+        summary: "Amazon Ion 1.0, binary, with decimals and a table of the keys",
+        engine: Engine::Document(&ion::Ion),
+        parser: Parser::Simd,
+        is_json_text: false,
+        fidelity: Fidelity::Value,
+        portable: true,
+        needs_schema: false,
+        refuses: "numbers of more than 8,192 digits or exponents beyond 64 bits; lone surrogates",
         since: "0.1.0",
         until: None,
     },

@@ -353,3 +353,123 @@ pub(crate) fn smile() -> Vec<Vector> {
     vectors.extend(cut("smile"));
     vectors
 }
+
+pub(crate) fn flexbuffers() -> Vec<Vector> {
+    let mut vectors = exact("flexbuffers", CARRIED);
+    for rows in [TOPS, U64] {
+        vectors.extend(exact("flexbuffers", rows));
+    }
+    let orders: &[(&str, &str)] = &[
+        ("keys in another order each time", r#"[{"a":1,"b":2},{"b":1,"a":2},{"a":1,"b":2}]"#),
+        ("rows of the same keys", r#"[{"id":1,"n":"x"},{"id":2,"n":"y"},{"id":3,"n":"z"}]"#),
+        ("lists of one type", "[[1,-2,300],[true,false],[0.5,0.1],[18446744073709551615]]"),
+    ];
+    vectors.extend(exact("flexbuffers", orders));
+    vectors.extend(refused("flexbuffers", "number", BIG));
+    vectors.extend(refused("flexbuffers", "lone-surrogate", SURROGATES));
+    vectors.extend(refused("flexbuffers", "nul-in-key", NUL_IN_KEY));
+    let forms: &[(&str, &[u8])] = &[
+        ("types beside each element", b"\x03\x01\x02\x03\x04\x04\x04\x06\x28\x01"),
+        ("an indirect integer", b"\x2C\x01\x02\x19\x01"),
+        ("an indirect float", b"\0\0\xC0\x3F\x04\x22\x01"),
+        ("two numbers without a length", b"\x01\x02\x02\x40\x01"),
+        ("three numbers without a length", b"\x01\x02\xFF\x03\x4C\x01"),
+        ("a key as a value", b"a\0\x02\x10\x01"),
+        ("a list of keys", b"a\0b\0\x02\x05\x04\x02\x38\x01"),
+        (
+            "a map whose keys stand in another order",
+            b"b\0a\0\x02\x03\x06\x02\x01\x02\x02\x01\x04\x04\x04\x24\x01",
+        ),
+    ];
+    vectors.extend(read_only("flexbuffers", forms));
+    let corrupt: &[(&str, &[u8])] = &[
+        ("two bytes", b"\x04\x01"),
+        ("a root of three bytes", b"\x05\x04\x03"),
+        ("an offset to itself", b"\0\x28\x01"),
+        ("an offset before the start", b"\x05\x28\x01"),
+        ("a type that there is not", b"\0\x01\x6C\x01"),
+        ("a float of 8 bits", b"\x05\x0C\x01"),
+        ("a list of 255", b"\xFF\0\x01\x28\x01"),
+        ("a string of 255", b"\xFFa\0\x02\x14\x01"),
+        ("a string without its NUL", b"\x01a\x01\x02\x14\x01"),
+        ("a string that is no UTF-8", b"\x01\xFF\0\x02\x14\x01"),
+        ("a key without an end", b"a\x01\x01\x10\x01"),
+        ("keys of three bytes", b"a\0\x01\x03\x01\x03\x01\x01\x04\x02\x24\x01"),
+        ("more values than keys", b"a\0\x01\x03\x01\x01\x02\x01\x02\x04\x04\x04\x24\x01"),
+        ("a list in itself", b"\x02\x01\x01\x04\x28\x04\x28\x01"),
+    ];
+    vectors.extend(invalid("flexbuffers", "corrupt", corrupt));
+    let not_json: &[(&str, &[u8])] = &[
+        ("binary data", b"\x01a\0\x02\x64\x01"),
+        ("NaN", b"\0\0\xC0\x7F\x0E\x04"),
+        ("an infinity", b"\0\0\0\0\0\0\xF0\x7F\x0F\x08"),
+    ];
+    vectors.extend(invalid("flexbuffers", "not-json", not_json));
+    vectors
+}
+
+pub(crate) fn ion() -> Vec<Vector> {
+    let marked = |bytes: &[u8]| [b"\xE0\x01\0\xEA", bytes].concat();
+    let mut vectors = exact("ion", CARRIED);
+    for rows in [TOPS, BIG, U64, NUL_IN_KEY] {
+        vectors.extend(exact("ion", rows));
+    }
+    let own: &[(&str, &str)] = &[
+        ("names of Ion's own symbols", r#"{"name":1,"$ion":{"symbols":[]}}"#),
+        ("decimals with all their digits", "[12.50,0.00,-0.5,100.00,0.07]"),
+    ];
+    vectors.extend(exact("ion", own));
+    vectors.extend(refused("ion", "lone-surrogate", SURROGATES));
+    let forms: &[(&str, &[u8])] = &[
+        ("a length that is padded", b"\x8E\0\0\x81a"),
+        ("an integer with leading zeros", b"\x23\0\0\x01"),
+        ("a null with a type", b"\xDF"),
+        ("padding", b"\x03xyz\xB4\0\x21\x01\0"),
+        ("a struct with sorted keys", b"\xD1\x83\x84\x21\x01"),
+        ("a symbol", b"\x71\x04"),
+        (
+            "two tables",
+            b"\xE7\x81\x83\xD4\x87\xB2\x81a\
+              \xEA\x81\x83\xD7\x86\x71\x03\x87\xB2\x81b\xB4\x71\x0A\x71\x0B",
+        ),
+        ("a decimal of 64 places", b"\x53\x40\xC0\x07"),
+        ("a decimal of 65 places", b"\x53\x40\xC1\x07"),
+    ];
+    for (name, bytes) in forms {
+        vectors.extend(read_only("ion", &[(name, &marked(bytes))]));
+    }
+    let corrupt: &[(&str, &[u8])] = &[
+        ("a type that there is not", b"\xF0"),
+        ("a boolean of 2", b"\x12"),
+        ("a negative zero", b"\x30"),
+        ("a float of two bytes", b"\x42\x3F\xC0"),
+        ("a sorted struct of nothing", b"\xD1\x80"),
+        ("a byte after the value", b"\x0F\x0F"),
+        ("a string that is no UTF-8", b"\x81\xFF"),
+        ("a value past its list", b"\xB1\x21\x01"),
+        ("a list of 2^49", b"\xBE\x7F\x7F\x7F\x7F\x7F\x7F\xFF"),
+        ("a length of 64 bits", b"\xBE\x7F\x7F\x7F\x7F\x7F\x7F\x7F\x7F\x7F\xFF"),
+        ("a symbol in no table", b"\x71\x0A"),
+        ("an annotation of nothing", b"\xE1\x81"),
+        ("a table that is no struct", b"\xE3\x81\x83\x20"),
+    ];
+    for (name, bytes) in corrupt {
+        vectors.extend(invalid("ion", "corrupt", &[(name, &marked(bytes))]));
+    }
+    vectors.extend(invalid("ion", "corrupt", &[("no marker", b"\x0F")]));
+    let not_json: &[(&str, &[u8])] = &[
+        ("a timestamp", b"\x67\xC0\x0F\xD0\x81\x81\x80\x80"),
+        ("a blob", b"\xA1a"),
+        ("a clob", b"\x91a"),
+        ("an S-expression", b"\xC1\x0F"),
+        ("an annotation", b"\xE3\x81\x84\x0F"),
+        ("a symbol of unknown text", b"\x71\0"),
+        ("an import", b"\xE8\x81\x83\xD5\x86\xB3\xD2\x84\x0F\x0F"),
+        ("NaN", b"\x44\x7F\xC0\0\0"),
+    ];
+    for (name, bytes) in not_json {
+        vectors.extend(invalid("ion", "not-json", &[(name, &marked(bytes))]));
+    }
+    vectors.extend(cut("ion"));
+    vectors
+}
