@@ -83,6 +83,8 @@ def plain(value):
         return bool(value)
     if type(value).__name__ == "IonPyText":
         return str(value)
+    if type(value).__name__ == "IonPySymbol":
+        return value.text
     return value
 
 

@@ -277,7 +277,7 @@ fn every_registry_row_has_vectors_and_a_place_in_the_specification() {
         let [valid, invalid] = &known[kind];
         let row = format!("| `0x{id:02X}` | {kind} |");
         assert!(page.contains(&row), "spec/envelope.md has no row {row:?} for {name}");
-        // Those have vectors with their schema files, which crates/schema/tests/vectors.rs runs.
+        // No room for a schema file; crates/schema/tests/official.rs has other readers for these.
         if kind == "encoding" && encoding_named(name).is_some_and(|row| row.needs_schema) {
             continue;
         }
@@ -293,7 +293,7 @@ fn names_are_unique_and_the_folder_is_small() {
         assert!(names.insert(vector.name.clone()), "{} stands twice", vector.name);
     }
     let bytes = folder_bytes(&root().join("vectors"));
-    assert!(bytes < 400 << 10, "vectors/ has {bytes} bytes");
+    assert!(bytes < 600 << 10, "vectors/ has {bytes} bytes");
 }
 
 fn folder_bytes(folder: &Path) -> u64 {
