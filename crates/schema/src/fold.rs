@@ -2,17 +2,31 @@
 //! ancestor, is of the ancestor's type. So replies to replies need one type, not one for each
 //! level.
 //!
-//! What is folded is merged with the ancestor, so that the type takes both; a wrong guess costs a
-//! few optional fields.
+//! What is folded is merged with the ancestor, so that the type takes both. A wrong guess costs
+//! each such object a byte for every field of the ancestor that it does not have, and what is merged
+//! makes the ancestor like ever more. So both must be like each other.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::observe::{Object, Seen};
 
 /// An ancestor, and what tells whether an object is like it.
 struct Ancestor {
-    keys: BTreeSet<String>,
+    /// Its keys, and the share of its objects that has each.
+    keys: BTreeMap<String, f64>,
+    /// How many keys one of its objects has, on average.
+    usual_keys: f64,
     is_record: bool,
+}
+
+impl Ancestor {
+    fn of(object: &Object) -> Ancestor {
+        let share = |count: u64| count as f64 / object.count.max(1) as f64;
+        let members = object.members.iter();
+        let keys: BTreeMap<String, f64> =
+            members.map(|member| (member.key.clone(), share(member.count))).collect();
+        Ancestor { usual_keys: keys.values().sum(), keys, is_record: object.map.is_none() }
+    }
 }
 
 /// An object that was found to be like the ancestor of this level.
@@ -21,7 +35,8 @@ struct Found {
     object: Box<Object>,
 }
 
-/// The share of an object's keys that an ancestor must have.
+/// The share of an object's keys that an ancestor must have, and the share of the ancestor's usual
+/// keys that the object must have.
 const LIKE: f64 = 0.5;
 
 /// Folds recursive shapes into their outermost level.
@@ -57,10 +72,7 @@ fn walk_object(
     let level = ancestors.len();
     let mut above = Vec::new();
     loop {
-        ancestors.push(Ancestor {
-            keys: object.members.iter().map(|member| member.key.clone()).collect(),
-            is_record: object.map.is_none(),
-        });
+        ancestors.push(Ancestor::of(object));
         let mut found = Vec::new();
         for member in &mut object.members {
             found.extend(walk(&mut member.value, Some(&member.key), ancestors));
@@ -88,11 +100,13 @@ fn like(object: &Object, key: &str, ancestors: &[Ancestor]) -> Option<usize> {
         return None;
     }
     let is_like = |ancestor: &Ancestor| {
-        let shared =
-            object.members.iter().filter(|member| ancestor.keys.contains(&member.key)).count();
+        let members = object.members.iter();
+        let shared: Vec<f64> =
+            members.filter_map(|member| ancestor.keys.get(&member.key).copied()).collect();
         ancestor.is_record
-            && ancestor.keys.contains(key)
-            && shared as f64 >= LIKE * object.members.len() as f64
+            && ancestor.keys.contains_key(key)
+            && shared.len() as f64 >= LIKE * object.members.len() as f64
+            && shared.iter().sum::<f64>() >= LIKE * ancestor.usual_keys
     };
     (0..ancestors.len()).rev().find(|&level| is_like(&ancestors[level]))
 }

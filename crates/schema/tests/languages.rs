@@ -182,6 +182,24 @@ fn replies_to_replies_are_one_type_and_dates_are_a_map() {
 }
 
 #[test]
+fn a_small_object_is_not_taken_for_the_large_one_around_it() {
+    let text = concat!(
+        r#"{"kind":"Claim","id":"1","status":"active","use":"claim","total":5,"reference":"r","#,
+        r#""created":"2026","insurer":"x","subject":{"reference":"p"},"items":[{"subject":"#,
+        r#"{"reference":"p"},"id":"i"},{"subject":{"reference":"q"},"id":"j"}]}"#,
+    );
+    let model = model(&[text]);
+    let subject = model.records[0].fields.iter().find(|field| field.key == "subject").unwrap();
+    let Kind::Record(index) = &subject.value.kinds[0] else { panic!("{subject:?}") };
+    assert_eq!(model.records[*index].fields.len(), 1);
+    for (name, coder) in coders(&schema(Language::Avro, &model)) {
+        let mut bytes = Vec::new();
+        coder.encode(&document(text), &mut bytes).unwrap();
+        assert!(bytes.len() * 2 < text.len(), "{name}: {} of {}", bytes.len(), text.len());
+    }
+}
+
+#[test]
 fn what_breaks_old_readers_is_refused_without_break() {
     let before = schema(Language::Protobuf, &model(&[r#"{"a":1}"#]));
     let lists = model(&["[1]"]);
