@@ -14,10 +14,6 @@ use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
 use crate::failure::Outcome;
 
-/// The key of both sides: theirs differ, because one holds envelopes.
-const OUR_KEY: &str = "ours:1";
-const BARE_KEY: &str = "bare:1";
-
 /// Many calls of one side; whether each gave what it should.
 #[async_trait(?Send)]
 pub(super) trait Call {
@@ -98,9 +94,12 @@ async fn case(
         sources.text = format!("compression_enabled = false\n{}", sources.text);
     }
     let client = Client::new(store, Arc::new(Live::new(sources.configuration()?)));
-    let ours = Ours { client, payload: payload.to_vec(), is_get };
+    // Keys of their own: each holds what its method wrote.
+    let key = format!("ours:{}", method.name);
+    let ours = Ours { client, key, payload: payload.to_vec(), is_get };
     let mut bare = BareSide {
         store: bare,
+        key: format!("bare:{}", method.name),
         packer: method.codec.map(|(name, level)| Codec::of(name, level)).transpose()?,
         payload: payload.to_vec(),
         packed: Vec::new(),
@@ -121,13 +120,14 @@ async fn case(
 
 struct Ours {
     client: Client,
+    key: String,
     payload: Vec<u8>,
     is_get: bool,
 }
 
 impl Ours {
     async fn put(&self) -> Outcome {
-        let key = OUR_KEY.as_bytes();
+        let key = self.key.as_bytes();
         self.client.put(key, &self.payload, None, &Condition::Always, Expiry::Never).await?;
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Call for Ours {
                 self.put().await?;
                 continue;
             }
-            let got = self.client.get(OUR_KEY.as_bytes()).await?;
+            let got = self.client.get(self.key.as_bytes()).await?;
             let length = got.and_then(|got| got.read.payload).map(|payload| payload.len());
             if length != Some(self.payload.len()) {
                 return Ok(false);
@@ -175,6 +175,7 @@ enum Bare {
 /// What a service would write without us: its client, and the codec.
 struct BareSide {
     store: Bare,
+    key: String,
     packer: Option<Codec>,
     payload: Vec<u8>,
     packed: Vec<u8>,
@@ -194,12 +195,12 @@ impl BareSide {
         match &mut self.store {
             Bare::Memory(store) => {
                 let record = Record::single(value.clone());
-                let key = BARE_KEY.as_bytes();
+                let key = self.key.as_bytes();
                 store.put(key, &record, &Condition::Always, Expiry::Never).await?;
             }
             Bare::Redis(connection) => {
                 let mut command = redis::cmd("SET");
-                command.arg(BARE_KEY).arg(value.as_slice());
+                command.arg(&self.key).arg(value.as_slice());
                 command.exec_async(connection).await?;
             }
         }
@@ -209,12 +210,12 @@ impl BareSide {
     async fn get(&mut self) -> Outcome<usize> {
         let value = match &mut self.store {
             Bare::Memory(store) => {
-                let found = store.get(BARE_KEY.as_bytes()).await?;
+                let found = store.get(self.key.as_bytes()).await?;
                 found.and_then(|found| found.record.raw).ok_or("it is gone")?
             }
             Bare::Redis(connection) => {
                 let value: Vec<u8> =
-                    redis::cmd("GET").arg(BARE_KEY).query_async(connection).await?;
+                    redis::cmd("GET").arg(&self.key).query_async(connection).await?;
                 value
             }
         };
