@@ -12,6 +12,7 @@ mod deltas;
 mod drift;
 mod encodings;
 mod failure;
+mod hotpath;
 mod ingest;
 mod json;
 mod learned;
@@ -62,6 +63,8 @@ enum Bench {
     Deltas(deltas::Arguments),
     /// Old dictionaries under today's encoder, against the sizes of their day
     Drift(drift::Arguments),
+    /// The client of a store with the policy in front, beside the bare client with the bare codec
+    Hotpath(hotpath::Arguments),
     /// The log ingress under the load of CAL clients, beside rsyslog
     Ingest(ingest::Arguments),
     /// An ingress for `ingest` to send to
@@ -93,6 +96,7 @@ fn run(bench: &Bench) -> Outcome {
         Bench::Ratios(arguments) => ratios::run(arguments),
         Bench::Learned(arguments) => learned::run(arguments),
         Bench::Deltas(arguments) => deltas::run(arguments),
+        Bench::Hotpath(arguments) => hotpath::run(arguments),
         Bench::Ingest(arguments) => ingest::run(arguments),
         Bench::IngestServe(arguments) => ingest::serve(arguments),
         Bench::One(arguments) => overhead::run_one(arguments),

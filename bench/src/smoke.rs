@@ -1,7 +1,7 @@
 //! Every bench with tiny counts, so that `cargo test` keeps them compiling, their results right and
 //! the expected sizes up to date. No time is looked at: a machine that tests is never quiet.
 
-use crate::{deltas, drift, encodings, json, learned, overhead, pack, ratios};
+use crate::{deltas, drift, encodings, hotpath, json, learned, overhead, pack, ratios};
 
 #[test]
 fn our_calls_and_the_bare_ones_agree() {
@@ -41,4 +41,9 @@ fn old_dictionaries_serve_todays_encoder() {
 #[test]
 fn a_version_is_smaller_against_the_one_before_it() {
     deltas::smoke().unwrap();
+}
+
+#[test]
+fn a_call_through_the_policy_gives_what_the_bare_one_gives() {
+    hotpath::smoke().unwrap();
 }

@@ -46,6 +46,7 @@ pub(super) struct Seat {
     key: Vec<u8>,
     by_key: Arc<Mutex<ByKey>>,
     outcome: watch::Sender<Option<Outcome>>,
+    has_left: bool,
 }
 
 /// A caller that waits.
@@ -81,7 +82,7 @@ impl Flights {
                 let waiter = Waiter::new(outcome.clone(), &waiters, &self.waiters);
                 entry.insert(Flight { outcome, waiters });
                 let by_key = Arc::clone(&self.by_key);
-                let seat = Seat { key: key.to_vec(), by_key, outcome: sender };
+                let seat = Seat { key: key.to_vec(), by_key, outcome: sender, has_left: false };
                 Ok(Joined::First(seat, waiter))
             }
         }
@@ -106,7 +107,7 @@ impl Seat {
     /// Fetches within a limit and tells everybody what came of it. A failure answers for the key
     /// until the pause is over.
     pub(super) async fn fly(
-        self,
+        mut self,
         fetch: impl Future<Output = Outcome> + Send + 'static,
         limit: Duration,
         pause: Duration,
@@ -121,6 +122,11 @@ impl Seat {
         };
         drop(task);
         let has_failed = outcome.is_err();
+        if !has_failed {
+            // Before anybody knows what came of it: who is told and asks again, for a later stamp,
+            // must not meet the flight that it has just left.
+            self.leave();
+        }
         self.outcome.send_replace(Some(outcome));
         if has_failed {
             sleep(pause).await;
@@ -128,9 +134,19 @@ impl Seat {
     }
 }
 
+impl Seat {
+    /// Frees the key, once: another flight may have taken it since.
+    fn leave(&mut self) {
+        if !self.has_left {
+            self.has_left = true;
+            lock(&self.by_key).remove(&self.key);
+        }
+    }
+}
+
 impl Drop for Seat {
     fn drop(&mut self) {
-        lock(&self.by_key).remove(&self.key);
+        self.leave();
     }
 }
 

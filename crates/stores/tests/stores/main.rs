@@ -4,8 +4,12 @@
 //! Run it with `cargo test -p cinch-stores --features all`; a client that is not built is not
 //! tested.
 
+#[cfg(all(feature = "redis", feature = "sql"))]
+mod failure_modes;
 #[cfg(feature = "kafka")]
 mod kafka;
+#[cfg(all(feature = "redis", feature = "sql"))]
+mod load;
 mod memory;
 #[cfg(feature = "mongodb")]
 mod mongodb;

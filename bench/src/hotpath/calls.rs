@@ -1,0 +1,241 @@
+//! The calls that are compared: a client of a store with a codec, and the same through the policy.
+//! Both sides work on the same connection's kind, the same key and the same payload, and every call
+//! checks the length of what it got.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cinch_core::codec::{Compressor, Decompressor, codec_named};
+use cinch_rollout::Record;
+use cinch_rollout::live::Live;
+use cinch_rollout::settings::Sources;
+use cinch_stores::{Client, Condition, Expiry, MemoryStore, Slots, Store};
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+
+use crate::failure::Outcome;
+
+/// Many calls of one side; whether each gave what it should.
+#[async_trait(?Send)]
+pub(super) trait Call {
+    async fn run(&mut self, calls: u32) -> Outcome<bool>;
+}
+
+/// A row of the table.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) is_off: bool,
+    /// Whether the target is about it.
+    pub(super) counts: bool,
+    pub(super) ours: Box<dyn Call>,
+    pub(super) bare: Box<dyn Call>,
+}
+
+/// A codec by its name, and the settings that choose it.
+struct Method {
+    name: &'static str,
+    codec: Option<(&'static str, i32)>,
+    settings: &'static str,
+}
+
+const METHODS: &[Method] = &[
+    Method { name: "off", codec: None, settings: "write = \"plain\"\n" },
+    Method {
+        name: "lz4",
+        codec: Some(("lz4", 1)),
+        settings: "write = \"packed\"\ncompression_codec = \"LZ4_FAST\"\n",
+    },
+    Method {
+        name: "snappy",
+        codec: Some(("snappy", 0)),
+        settings: "write = \"packed\"\ncompression_codec = \"SNAPPY\"\n",
+    },
+    Method {
+        name: "gzip",
+        codec: Some(("gzip", 6)),
+        settings: "write = \"packed\"\ncompression_codec = \"GZIP\"\n",
+    },
+];
+
+/// Every case for a payload: the store in memory, and a Redis server where there is one.
+pub(super) async fn cases(redis: Option<&str>, payload: &[u8]) -> Outcome<Vec<Case>> {
+    let mut cases = Vec::new();
+    for method in METHODS {
+        for is_get in [true, false] {
+            let memory: Arc<dyn Store> = Arc::new(MemoryStore::new(Slots::One));
+            let bare = Bare::Memory(Arc::clone(&memory));
+            cases.push(case("memory", memory, bare, method, is_get, payload).await?);
+            if let Some(address) = redis {
+                let store: Arc<dyn Store> = Arc::from(cinch_stores::open(address).await?);
+                let bare = Bare::Redis(connection(address).await?);
+                cases.push(case("redis", store, bare, method, is_get, payload).await?);
+            }
+        }
+    }
+    Ok(cases)
+}
+
+async fn connection(address: &str) -> Outcome<ConnectionManager> {
+    let client = redis::Client::open(address)?;
+    let config = ConnectionManagerConfig::new().set_number_of_retries(1);
+    Ok(client.get_connection_manager_with_config(config).await?)
+}
+
+async fn case(
+    kind: &str,
+    store: Arc<dyn Store>,
+    bare: Bare,
+    method: &Method,
+    is_get: bool,
+    payload: &[u8],
+) -> Outcome<Case> {
+    let text = format!("[namespaces.bench]\nkeys = [\"ours:*\"]\n{}", method.settings);
+    let mut sources = Sources { text, ..Sources::default() };
+    if method.codec.is_none() {
+        sources.text = format!("compression_enabled = false\n{}", sources.text);
+    }
+    let client = Client::new(store, Arc::new(Live::new(sources.configuration()?)));
+    // Keys of their own: each holds what its method wrote.
+    let key = format!("ours:{}", method.name);
+    let ours = Ours { client, key, payload: payload.to_vec(), is_get };
+    let mut bare = BareSide {
+        store: bare,
+        key: format!("bare:{}", method.name),
+        packer: method.codec.map(|(name, level)| Codec::of(name, level)).transpose()?,
+        payload: payload.to_vec(),
+        packed: Vec::new(),
+        unpacked: Vec::new(),
+        is_get,
+    };
+    ours.put().await?;
+    bare.put().await?;
+    let call = if is_get { "get" } else { "put" };
+    Ok(Case {
+        name: format!("{kind} {} {call}", method.name),
+        is_off: method.codec.is_none(),
+        counts: kind == "redis",
+        ours: Box::new(ours),
+        bare: Box::new(bare),
+    })
+}
+
+struct Ours {
+    client: Client,
+    key: String,
+    payload: Vec<u8>,
+    is_get: bool,
+}
+
+impl Ours {
+    async fn put(&self) -> Outcome {
+        let key = self.key.as_bytes();
+        self.client.put(key, &self.payload, None, &Condition::Always, Expiry::Never).await?;
+        Ok(())
+    }
+}
+
+#[async_trait(?Send)]
+impl Call for Ours {
+    async fn run(&mut self, calls: u32) -> Outcome<bool> {
+        for _ in 0..calls {
+            if !self.is_get {
+                self.put().await?;
+                continue;
+            }
+            let got = self.client.get(self.key.as_bytes()).await?;
+            let length = got.and_then(|got| got.read.payload).map(|payload| payload.len());
+            if length != Some(self.payload.len()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// A bare codec with its contexts, as a service would keep them.
+struct Codec {
+    compressor: Box<dyn Compressor>,
+    decompressor: Box<dyn Decompressor>,
+    bound: usize,
+    of: &'static dyn cinch_core::codec::Codec,
+}
+
+impl Codec {
+    fn of(name: &str, level: i32) -> Outcome<Codec> {
+        let of = codec_named(name).ok_or("there is no such codec")?;
+        let compressor = of.compressor(level, None)?;
+        Ok(Codec { compressor, decompressor: of.decompressor(None)?, bound: 0, of })
+    }
+}
+
+enum Bare {
+    Memory(Arc<dyn Store>),
+    Redis(ConnectionManager),
+}
+
+/// What a service would write without us: its client, and the codec.
+struct BareSide {
+    store: Bare,
+    key: String,
+    packer: Option<Codec>,
+    payload: Vec<u8>,
+    packed: Vec<u8>,
+    unpacked: Vec<u8>,
+    is_get: bool,
+}
+
+impl BareSide {
+    async fn put(&mut self) -> Outcome {
+        if let Some(codec) = &mut self.packer {
+            codec.bound = codec.of.compress_bound(self.payload.len());
+            self.packed.resize(codec.bound, 0);
+            let length = codec.compressor.compress(&self.payload, &mut self.packed)?;
+            self.packed.truncate(length);
+        }
+        let value = if self.packer.is_some() { &self.packed } else { &self.payload };
+        match &mut self.store {
+            Bare::Memory(store) => {
+                let record = Record::single(value.clone());
+                let key = self.key.as_bytes();
+                store.put(key, &record, &Condition::Always, Expiry::Never).await?;
+            }
+            Bare::Redis(connection) => {
+                let mut command = redis::cmd("SET");
+                command.arg(&self.key).arg(value.as_slice());
+                command.exec_async(connection).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn get(&mut self) -> Outcome<usize> {
+        let value = match &mut self.store {
+            Bare::Memory(store) => {
+                let found = store.get(self.key.as_bytes()).await?;
+                found.and_then(|found| found.record.raw).ok_or("it is gone")?
+            }
+            Bare::Redis(connection) => {
+                let value: Vec<u8> =
+                    redis::cmd("GET").arg(&self.key).query_async(connection).await?;
+                value
+            }
+        };
+        let Some(codec) = &mut self.packer else { return Ok(value.len()) };
+        self.unpacked.resize(self.payload.len(), 0);
+        codec.decompressor.decompress_exact(&value, &mut self.unpacked)?;
+        Ok(self.unpacked.len())
+    }
+}
+
+#[async_trait(?Send)]
+impl Call for BareSide {
+    async fn run(&mut self, calls: u32) -> Outcome<bool> {
+        for _ in 0..calls {
+            if !self.is_get {
+                self.put().await?;
+            } else if self.get().await? != self.payload.len() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
