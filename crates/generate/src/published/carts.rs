@@ -15,6 +15,9 @@ use crate::random::Random;
 /// The listings that all carts of a corpus are filled from.
 const LISTINGS: u32 = 400;
 
+/// The listings that a cart is filled from which shares none with others.
+const LISTINGS_OF_ONE: u32 = 60;
+
 /// A line is a new listing in `NEW_LISTING / (NEW_LISTING + lines before)` of the draws.
 const NEW_LISTING: u32 = 12;
 
@@ -69,6 +72,11 @@ impl Carts {
         Self { listings: (0..LISTINGS).map(|_| Listing::new(random)).collect() }
     }
 
+    /// Listings for one cart alone.
+    pub(super) fn for_one(random: &mut Random) -> Self {
+        Self { listings: (0..LISTINGS_OF_ONE).map(|_| Listing::new(random)).collect() }
+    }
+
     /// A cart of exactly `bytes`, which must be enough for its head.
     pub(super) fn cart(&self, bytes: usize, random: &mut Random) -> String {
         let mut output = head(random);
@@ -106,7 +114,7 @@ impl Carts {
         while taken + LINE_BYTES_MAX <= room {
             let count = chosen.len() as u32;
             let number = if random.below(NEW_LISTING + count) < NEW_LISTING {
-                random.below(LISTINGS) as usize
+                random.below(self.listings.len() as u32) as usize
             } else if random.chance(SAME_AS_BEFORE_PERMILLE) {
                 chosen[chosen.len() - 1]
             } else {

@@ -77,6 +77,22 @@ fn carts_have_the_published_sizes_to_the_byte() {
 }
 
 #[test]
+fn carts_after_the_table_have_the_published_mean_and_listings_of_their_own() {
+    let carts: Vec<String> = published("ebay").unwrap().first(1, 1_210).skip(10).collect();
+    let mean = carts.iter().map(String::len).sum::<usize>() as f64 / carts.len() as f64;
+    assert_near(mean, 32_000.0, 0.05, "mean bytes");
+    let mut seen = std::collections::BTreeMap::new();
+    for (index, cart) in carts.iter().enumerate().take(60) {
+        let value: Value = serde_json::from_str(cart).expect("JSON");
+        for line in value["lineItems"].as_array().expect("lines") {
+            let listing = line["listing"]["itemId"].as_str().expect("id").to_owned();
+            assert_eq!(*seen.entry(listing).or_insert(index), index, "two carts share a listing");
+        }
+    }
+    assert!(seen.len() > 200, "{}", seen.len());
+}
+
+#[test]
 fn carts_shrink_as_the_published_ones_did() {
     let ratios = [1.537, 1.607, 1.650, 5.825, 6.711, 10.649, 12.816, 16.713, 60.900, 65.153];
     for seed in [1, 2] {
