@@ -2,111 +2,91 @@
 //! by default and with TOAST told not to.
 
 use std::error::Error;
-use std::sync::Arc;
-use std::time::Instant;
 
 use cinch_integration::Postgres;
-use cinch_stores::{Condition, Expiry, Store};
 
-use super::modes::{Method, client};
-use super::report::{Row, Times, cpu_us, print};
+use crate::launch::{Launcher, Row};
+use crate::modes::{Method, rows_of_two_slots};
+use crate::tables::{Column, Table, client_columns, client_figures};
+use crate::traffic::Replay;
 
-/// The modes of a rollout, in its order.
-const MODES: &[(&str, &str)] = &[
-    ("NO_COMPRESS", "write_mode = \"NO_COMPRESS\"\n"),
-    ("DUAL", "write_mode = \"DUAL\"\nread_mode = \"VERIFY_COMPRESS\"\n"),
-    ("COMPRESS_ONLY", "write_mode = \"COMPRESS_ONLY\"\nread_mode = \"COMPRESS_ONLY\"\n"),
-];
+/// What the server does by itself and by the clock is no traffic of ours: a checkpoint in one row
+/// and not in the other would copy pages into the log of one of them.
+const QUIET: &str = "ALTER SYSTEM SET autovacuum = off; \
+                     ALTER SYSTEM SET checkpoint_timeout = '1d'; \
+                     ALTER SYSTEM SET max_wal_size = '100GB'; \
+                     SELECT pg_reload_conf()";
 
 /// Writes the traffic in each mode into fresh tables.
-pub async fn run(
-    payloads: &[Vec<u8>],
-    keys: usize,
+///
+/// # Errors
+/// The first call that failed.
+pub fn tables(
+    launcher: &Launcher,
+    replay: &Replay,
+    keys: u64,
     methods: &[Method],
-) -> Result<(), Box<dyn Error>> {
+) -> Result<Vec<Table>, Box<dyn Error>> {
     let server = Postgres::shared();
-    for (toast, storage) in [("on (pglz)", "EXTENDED"), ("off", "EXTERNAL")] {
+    server.run(QUIET);
+    let keys = usize::try_from(keys)?.min(replay.count);
+    let mut tables = Vec::new();
+    for (toast, storage) in [("on: pglz, EXTENDED", "EXTENDED"), ("off: EXTERNAL", "EXTERNAL")] {
+        let mut columns = vec![
+            Column::new("wal_bytes_per_write", "WAL B/write", 0).with_factor(),
+            Column::new("object_bytes", "object B", 0).with_factor(),
+        ];
+        columns.extend(client_columns());
         let mut rows = Vec::new();
-        for method in methods {
-            for (mode, settings) in MODES {
-                // Without packing the method does not matter, and one row is enough.
-                if *mode == "NO_COMPRESS" && !rows.is_empty() {
-                    continue;
-                }
-                let table = Table { server: &server, storage };
-                let name = match *mode {
-                    "NO_COMPRESS" => (*mode).to_owned(),
-                    mode => format!("{mode}, {}", method.name),
-                };
-                rows.push(table.measured(name, method, settings, payloads, keys).await?);
-            }
+        for (name, method, modes) in rows_of_two_slots(methods) {
+            let row = Row {
+                name: &name,
+                store: format!(
+                    "{}?table=carts&key=id&raw=cart&compressed=packed&metadata=about&stamp=version",
+                    server.address()
+                ),
+                method: Some(method),
+                modes,
+                keys,
+                counted: None,
+                link: None,
+            };
+            let figures = measured(launcher, replay, &server, storage, &row)?;
+            rows.push((name, figures));
         }
-        print(&format!("PostgreSQL, two slots, TOAST compression {toast}"), &rows);
+        let title = format!("PostgreSQL, two slots, TOAST compression {toast}");
+        let notes = vec![
+            "An object is its columns with the metadata, as pg_column_size sees them stored."
+                .to_owned(),
+        ];
+        tables.push(Table { title, columns, rows, notes });
     }
-    Ok(())
+    Ok(tables)
 }
 
-struct Table<'a> {
-    server: &'a Postgres,
-    storage: &'a str,
-}
-
-impl Table<'_> {
-    async fn measured(
-        &self,
-        name: String,
-        method: &Method,
-        modes: &str,
-        payloads: &[Vec<u8>],
-        keys: usize,
-    ) -> Result<Row, Box<dyn Error>> {
-        let storage = self.storage;
-        self.server.run(format!(
-            "DROP TABLE IF EXISTS carts; \
-             CREATE TABLE carts (id text PRIMARY KEY, cart text, packed bytea, about jsonb, \
-             version bigint); \
-             ALTER TABLE carts ALTER cart SET STORAGE {storage}, \
-             ALTER packed SET STORAGE {storage}; CHECKPOINT"
-        ));
-        let address = format!(
-            "{}?table=carts&key=id&raw=cart&compressed=packed&metadata=about&stamp=version",
-            self.server.address()
-        );
-        let store: Arc<dyn Store> = Arc::from(cinch_stores::open(&address).await?);
-        let client = client(store, Some(method), modes)?;
-        let before = self.server.run("SELECT pg_current_wal_insert_lsn()").trim().to_owned();
-        let (mut writes, mut reads) = (Times::default(), Times::default());
-        let cpu = cpu_us();
-        for (index, payload) in payloads.iter().enumerate() {
-            let key = format!("cart:{}", index % keys);
-            let start = Instant::now();
-            client.put(key.as_bytes(), payload, None, &Condition::Always, Expiry::Keep).await?;
-            writes.add(start);
-        }
-        let cpu_us = (cpu_us() - cpu) / payloads.len() as f64;
-        let written = format!("SELECT pg_current_wal_insert_lsn() - '{before}'::pg_lsn");
-        let stream: f64 = self.server.run(written).trim().parse()?;
-        let sizes = "SELECT avg(coalesce(pg_column_size(cart), 0) \
-                     + coalesce(pg_column_size(packed), 0)) FROM carts";
-        let object_bytes: f64 = self.server.run(sizes).trim().parse()?;
-        let live_keys = keys.min(payloads.len());
-        for key in 0..live_keys {
-            let start = Instant::now();
-            let got = client.get(format!("cart:{key}").as_bytes()).await?;
-            reads.add(start);
-            let last = (0..payloads.len()).rev().find(|index| index % keys == key);
-            let payload = got.and_then(|got| got.read.payload);
-            if payload.as_deref() != last.map(|index| payloads[index].as_slice()) {
-                return Err(format!("{name}: cart:{key} did not come back").into());
-            }
-        }
-        Ok(Row {
-            name,
-            stream_bytes: stream / payloads.len() as f64,
-            object_bytes,
-            cpu_us,
-            write_p50_us: writes.p50_us(),
-            read_p50_us: reads.p50_us(),
-        })
-    }
+fn measured(
+    launcher: &Launcher,
+    replay: &Replay,
+    server: &Postgres,
+    storage: &str,
+    row: &Row<'_>,
+) -> Result<Vec<Option<f64>>, Box<dyn Error>> {
+    server.run(format!(
+        "DROP TABLE IF EXISTS carts; \
+         CREATE TABLE carts (id text PRIMARY KEY, cart text, packed bytea, about jsonb, \
+         version bigint); \
+         ALTER TABLE carts ALTER cart SET STORAGE {storage}, \
+         ALTER packed SET STORAGE {storage}; CHECKPOINT"
+    ));
+    let before = server.run("SELECT pg_current_wal_insert_lsn()").trim().to_owned();
+    let outcome = launcher.measured(row, replay)?;
+    let written = format!("SELECT pg_current_wal_insert_lsn() - '{before}'::pg_lsn");
+    let stream: f64 = server.run(written).trim().parse()?;
+    let sizes = "SELECT avg(coalesce(pg_column_size(cart), 0) \
+                 + coalesce(pg_column_size(packed), 0) + coalesce(pg_column_size(about), 0)) \
+                 FROM carts";
+    let object: f64 = server.run(sizes).trim().parse()?;
+    let mut figures = vec![Some(stream / replay.count as f64), Some(object)];
+    figures.extend(client_figures(&outcome));
+    Ok(figures)
 }

@@ -1,89 +1,132 @@
-//! Redis with a replica: the stream is `master_repl_offset`, the object what MEMORY USAGE says.
+//! Redis with a replica: the stream is `master_repl_offset`, the object what MEMORY USAGE says of a
+//! key with its value.
+//!
 //! Every value is read back and compared, since a stream of nothing would be the shortest.
 
 use std::error::Error;
-use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cinch_integration::Redis;
-use cinch_stores::{Condition, Expiry, Store};
 
-use super::modes::{Method, client};
-use super::report::{Row, Times, cpu_us, print};
+use crate::launch::{Launcher, Row};
+use crate::modes::Method;
+use crate::tables::{Column, Table, client_columns, client_figures};
+use crate::traffic::Replay;
+
+/// How long a replica may take to have the whole of an empty server.
+const CAUGHT_UP_MAX: Duration = Duration::from_secs(60);
+
+/// The memory of all keys together.
+const MEMORY: &str = "local sum = 0 \
+                      for _, key in ipairs(redis.call('KEYS', '*')) do \
+                      sum = sum + redis.call('MEMORY', 'USAGE', key, 'SAMPLES', 0) end return sum";
 
 /// Writes the traffic in each mode to a fresh pair of servers.
-pub async fn run(
-    payloads: &[Vec<u8>],
-    keys: usize,
+///
+/// # Errors
+/// The first call that failed.
+pub fn table(
+    launcher: &Launcher,
+    replay: &Replay,
+    keys: u64,
     methods: &[Method],
-) -> Result<(), Box<dyn Error>> {
-    let mut rows = vec![measured("plain", None, "write = \"plain\"\n", payloads, keys).await?];
+) -> Result<Table, Box<dyn Error>> {
+    let mut columns = vec![
+        Column::new("stream_bytes_per_write", "stream B/write", 0).with_factor(),
+        Column::new("object_bytes", "object B", 0).with_factor(),
+    ];
+    columns.extend(client_columns());
+    let keys = usize::try_from(keys)?.min(replay.count);
+    let mut rows = vec![measured(launcher, replay, keys, "NO_COMPRESS (plain)", None, "plain")?];
     for method in methods {
-        let name = format!("packed, {}", method.name);
-        rows.push(measured(&name, Some(method), "write = \"packed\"\n", payloads, keys).await?);
+        let name = format!("shadow, {}", method.name);
+        rows.push(measured(launcher, replay, keys, &name, Some(method), "shadow")?);
+        let name = format!("COMPRESS_ONLY (packed), {}", method.name);
+        rows.push(measured(launcher, replay, keys, &name, Some(method), "packed")?);
     }
-    print("Redis, one value a key (DUAL has no place there; shadow writes as plain does)", &rows);
-    Ok(())
+    let floor = floor(replay.count, keys)?;
+    let plain = rows[0].1[0].unwrap_or_default();
+    let title = "Redis, one value a key, with a replica (bytes by master_repl_offset)".to_owned();
+    let notes = vec![
+        "DUAL has no place under one key; shadow packs, unpacks and compares, and writes plain."
+            .to_owned(),
+        format!(
+            "The command and the key alone take {floor:.0} bytes of the stream: {:.0}x would be \
+             reached with values of no bytes.",
+            plain / floor
+        ),
+    ];
+    Ok(Table { title, columns, rows, notes })
 }
 
-async fn measured(
+fn measured(
+    launcher: &Launcher,
+    replay: &Replay,
+    keys: usize,
     name: &str,
     method: Option<&Method>,
-    modes: &str,
-    payloads: &[Vec<u8>],
-    keys: usize,
-) -> Result<Row, Box<dyn Error>> {
-    let (primary, replica) = (Redis::start(), Redis::start());
-    let address = primary.address();
-    let port = address.rsplit([':', '/']).nth(1).unwrap_or_default().to_owned();
-    replica.run(&["replicaof", "127.0.0.1", &port]);
-    // The stream is counted from the moment that a replica has the whole of it.
-    let deadline = Instant::now() + std::time::Duration::from_secs(60);
-    while !replica.run(&["info", "replication"]).contains("master_link_status:up") {
-        if Instant::now() > deadline {
-            return Err("the replica never caught up".into());
-        }
-    }
-    let store: Arc<dyn Store> = Arc::from(cinch_stores::open(&address).await?);
-    let client = client(store, method, modes)?;
-    let before = offset(&primary)?;
-    let (mut writes, mut reads) = (Times::default(), Times::default());
-    let cpu = cpu_us();
-    for (index, payload) in payloads.iter().enumerate() {
-        let key = format!("cart:{}", index % keys);
-        let start = Instant::now();
-        client.put(key.as_bytes(), payload, None, &Condition::Always, Expiry::Keep).await?;
-        writes.add(start);
-    }
-    let cpu_us = (cpu_us() - cpu) / payloads.len() as f64;
-    let stream = offset(&primary)? - before;
-    let mut object_bytes = 0.0;
-    let live_keys = keys.min(payloads.len());
-    for key in 0..live_keys {
-        let key = format!("cart:{key}");
-        let usage = primary.run(&["memory", "usage", &key, "samples", "0"]);
-        object_bytes += usage.trim().parse::<f64>()?;
-        let start = Instant::now();
-        let got = client.get(key.as_bytes()).await?;
-        reads.add(start);
-        let payload = got.and_then(|got| got.read.payload);
-        let last = (0..payloads.len()).rev().find(|index| format!("cart:{}", index % keys) == key);
-        if payload.as_deref() != last.map(|index| payloads[index].as_slice()) {
-            return Err(format!("{name}: {key} did not come back").into());
-        }
-    }
-    Ok(Row {
-        name: name.to_owned(),
-        stream_bytes: stream / payloads.len() as f64,
-        object_bytes: object_bytes / live_keys as f64,
-        cpu_us,
-        write_p50_us: writes.p50_us(),
-        read_p50_us: reads.p50_us(),
-    })
+    write: &str,
+) -> Result<(String, Vec<Option<f64>>), Box<dyn Error>> {
+    let pair = Pair::start()?;
+    let before = pair.offset()?;
+    let modes = format!("write = \"{write}\"\n");
+    let row = Row {
+        name,
+        store: pair.primary.address(),
+        method,
+        modes: &modes,
+        keys,
+        counted: None,
+        link: None,
+    };
+    let outcome = launcher.measured(&row, replay)?;
+    let stream = (pair.offset()? - before) / replay.count as f64;
+    let memory: f64 = pair.primary.run(&["eval", MEMORY, "0"]).trim().parse()?;
+    let mut figures = vec![Some(stream), Some(memory / keys as f64)];
+    figures.extend(client_figures(&outcome));
+    Ok((name.to_owned(), figures))
 }
 
-fn offset(primary: &Redis) -> Result<f64, Box<dyn Error>> {
-    let text = primary.run(&["info", "replication"]);
-    let line = text.lines().find_map(|line| line.strip_prefix("master_repl_offset:"));
-    Ok(line.ok_or("the server says no master_repl_offset")?.trim().parse()?)
+/// The stream of as many writes under the same keys of values that have no bytes, for each.
+fn floor(count: usize, keys: usize) -> Result<f64, Box<dyn Error>> {
+    let pair = Pair::start()?;
+    let before = pair.offset()?;
+    let set = |index: usize| {
+        let key = format!("cart:{}", index % keys).into_bytes();
+        vec![b"SET".to_vec(), key, Vec::new()]
+    };
+    pair.primary.fill((0..count).map(set));
+    Ok((pair.offset()? - before) / count as f64)
+}
+
+/// A server and its replica.
+struct Pair {
+    primary: Redis,
+    _replica: Redis,
+}
+
+impl Pair {
+    /// Both, once the replica has all of the primary: from then on its stream is counted.
+    fn start() -> Result<Pair, Box<dyn Error>> {
+        let (primary, replica) = (Redis::start(), Redis::start());
+        // A ping of 14 bytes every ten seconds is no traffic of ours.
+        primary.run(&["config", "set", "repl-ping-replica-period", "3600"]);
+        let address = primary.address();
+        let port = address.rsplit([':', '/']).nth(1).unwrap_or_default();
+        replica.run(&["replicaof", "127.0.0.1", port]);
+        let deadline = Instant::now() + CAUGHT_UP_MAX;
+        // Each try starts a program, so that this is no busy loop.
+        while !replica.run(&["info", "replication"]).contains("master_link_status:up") {
+            if Instant::now() > deadline {
+                return Err("the replica never caught up".into());
+            }
+        }
+        Ok(Pair { primary, _replica: replica })
+    }
+
+    fn offset(&self) -> Result<f64, Box<dyn Error>> {
+        let text = self.primary.run(&["info", "replication"]);
+        let line = text.lines().find_map(|line| line.strip_prefix("master_repl_offset:"));
+        Ok(line.ok_or("the server says no master_repl_offset")?.trim().parse()?)
+    }
 }
