@@ -31,13 +31,32 @@ pub(crate) fn target_folder() -> PathBuf {
 }
 
 fn build() -> PathBuf {
-    let (folder, target) = (profile_folder(), target_folder());
+    built(&["--package", "cinch-cli"]);
+    profile_folder().join("cinch")
+}
+
+/// The cart service of `examples/cart-service`: the program that takes the addresses of its stores,
+/// and the one that brings its own servers. Both are built as the tests are, with the features of
+/// the whole workspace, so that no library is built once more for them. `CINCH_CART_SERVICE` names
+/// the folder of another build, such as `target/release`.
+pub fn cart_services() -> &'static [PathBuf; 2] {
+    static SERVICES: OnceLock<[PathBuf; 2]> = OnceLock::new();
+    SERVICES.get_or_init(|| {
+        let folder = env::var_os("CINCH_CART_SERVICE").map(PathBuf::from).unwrap_or_else(|| {
+            built(&["--workspace", "--bin", "cart-service", "--example", "with_servers"]);
+            profile_folder()
+        });
+        [folder.join("cart-service"), folder.join("examples").join("with_servers")]
+    })
+}
+
+/// Has cargo build what these arguments say, in the profile of the tests.
+fn built(what: &[&str]) {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--package", "cinch-cli", "--target-dir"]).arg(target);
-    if folder.ends_with("release") {
+    cargo.args(["build", "--quiet"]).args(what).arg("--target-dir").arg(target_folder());
+    if profile_folder().ends_with("release") {
         cargo.arg("--release");
     }
     let status = cargo.current_dir(repository()).status().expect("cargo can be started");
-    assert!(status.success(), "the binary does not build: {cargo:?}");
-    folder.join("cinch")
+    assert!(status.success(), "it does not build: {cargo:?}");
 }

@@ -18,7 +18,7 @@ mod servers;
 mod stored;
 mod terminal;
 
-pub use binary::binary;
+pub use binary::{binary, cart_services};
 pub use cinch::{Cinch, Ran, Started, cinch};
 pub use envelope::{Envelope, records};
 pub use evaluation::{evaluate, figure, trial, trial_names};

@@ -12,11 +12,19 @@ use axum::routing::get;
 use cinch_rollout::Stamp;
 use cinch_rollout::live::Live;
 use cinch_stores::control::Announcer;
-use cinch_stores::tiered::{Origin, Stored, Tiered, TieredError};
+use cinch_stores::tiered::{Origin, Stored, Tiered, TieredCounts, TieredError};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
-/// The longest cart that is taken, in bytes.
-const CART_BYTES_MAX: usize = 16 << 20;
+/// The longest cart that is taken, in bytes. A document has to hold it twice while both copies are
+/// written, and MongoDB's hold 16 MiB.
+const CART_BYTES_MAX: usize = 7 << 20;
+
+/// The longest name of a user, in bytes: keys of that length fit every store.
+const USER_BYTES_MAX: usize = 200;
+
+/// Versions are 63 bits long, because stores keep them as signed numbers.
+const VERSION_MAX: u64 = i64::MAX as u64;
 
 /// The header that carries a cart's version in both directions.
 const VERSION: HeaderName = HeaderName::from_static("cart-version");
@@ -42,6 +50,13 @@ pub fn router(service: Service) -> Router {
         .route("/metrics", get(metrics))
         .route("/samples", get(samples))
         .route("/healthz", get(health))
+        .fallback(async || {
+            let known = "there are /carts/USER, /metrics, /samples and /healthz\n";
+            (StatusCode::NOT_FOUND, known)
+        })
+        .method_not_allowed_fallback(async || {
+            (StatusCode::METHOD_NOT_ALLOWED, "carts take GET and PUT, all else GET\n")
+        })
         .layer(DefaultBodyLimit::max(CART_BYTES_MAX))
         .with_state(service)
 }
@@ -59,11 +74,20 @@ async fn cart(
     Path(user): Path<String>,
     Query(wanted): Query<Wanted>,
 ) -> Response {
-    let key = key_of(&user);
+    let key = match key_of(&user) {
+        Ok(key) => key,
+        Err(refused) => return refused,
+    };
     // A service of substance would compute the cart from the summary it has; here there is none.
     let recompute = || async { Ok(None) };
     match service.tiered.get(&key, Stamp(wanted.at_least), recompute).await {
-        Ok(None) => (StatusCode::NOT_FOUND, "no such cart\n").into_response(),
+        Ok(None) => {
+            let message = match wanted.at_least {
+                0 => "there is no such cart\n".to_owned(),
+                version => format!("there is no such cart of version {version} or later\n"),
+            };
+            (StatusCode::NOT_FOUND, message).into_response()
+        }
         Ok(Some(found)) => {
             let version = found.stamp.unwrap_or_default().0.to_string();
             let headers = [
@@ -83,21 +107,65 @@ async fn store(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    let key = match key_of(&user) {
+        Ok(key) => key,
+        Err(refused) => return refused,
+    };
     let version = headers.get(&VERSION).and_then(|value| value.to_str().ok());
-    let Some(version) = version.and_then(|text| text.parse().ok()) else {
-        let message = "a cart needs its version in the header cart-version, a number\n";
+    let version = version.and_then(|text| text.parse().ok());
+    let Some(version) = version.filter(|version| *version <= VERSION_MAX) else {
+        let message = format!(
+            "a cart needs its version in the header cart-version, a whole number up to \
+             {VERSION_MAX}\n"
+        );
         return (StatusCode::BAD_REQUEST, message).into_response();
     };
-    match service.tiered.put(&key_of(&user), &body, Stamp(version)).await {
+    if let Err(message) = check(&body) {
+        return (StatusCode::UNPROCESSABLE_ENTITY, message).into_response();
+    }
+    match service.tiered.put(&key, &body, Stamp(version)).await {
         Ok(Stored::Written) => StatusCode::NO_CONTENT.into_response(),
-        Ok(Stored::Superseded) => (StatusCode::CONFLICT, "a newer cart is there\n").into_response(),
+        Ok(Stored::Superseded) => {
+            let message = "a cart of this version or a newer one is there\n";
+            (StatusCode::CONFLICT, message).into_response()
+        }
         Err(error) => failure(&error),
     }
 }
 
+/// A cart is JSON, and nothing more is known of it.
+fn check(body: &[u8]) -> Result<(), String> {
+    let text = std::str::from_utf8(body).map_err(|error| format!("a cart is UTF-8: {error}\n"))?;
+    let checked: Result<IgnoredAny, _> = serde_json::from_str(text);
+    checked.map(|_| ()).map_err(|error| format!("a cart is JSON: {error}\n"))
+}
+
 async fn metrics(State(service): State<Service>) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
-    (kind, service.live.metrics().text()).into_response()
+    let tiers = tiers_text(&service.tiered.counts());
+    (kind, service.live.metrics().text() + &tiers).into_response()
+}
+
+/// What the tiers counted, in the text format of Prometheus.
+fn tiers_text(counts: &TieredCounts) -> String {
+    let rows = [
+        ("cache hit", counts.cache_hits),
+        ("cache miss", counts.cache_misses),
+        ("cache stale", counts.cache_stale),
+        ("cache unreadable", counts.cache_unreadable),
+        ("cache failed", counts.cache_failures),
+        ("persistent hit", counts.persistent_hits),
+        ("persistent lagging", counts.persistent_lagging),
+        ("persistent failed", counts.persistent_failures),
+        ("recomputed", counts.recomputed),
+    ];
+    let mut text = "# HELP cart_service_tiers_total What the cache and the persistent copy did.\n\
+                    # TYPE cart_service_tiers_total counter\n"
+        .to_owned();
+    for (what, count) in rows {
+        text.push_str(&format!("cart_service_tiers_total{{what=\"{what}\"}} {count}\n"));
+    }
+    text
 }
 
 async fn samples(State(service): State<Service>) -> Response {
@@ -114,8 +182,14 @@ async fn health(State(service): State<Service>) -> Response {
     }
 }
 
-fn key_of(user: &str) -> Vec<u8> {
-    format!("cart:{user}").into_bytes()
+/// The key of a user's cart, or the answer to who names a user that no store could keep.
+fn key_of(user: &str) -> Result<Vec<u8>, Response> {
+    if user.len() > USER_BYTES_MAX || user.chars().any(char::is_control) {
+        let message =
+            format!("a user's name has at most {USER_BYTES_MAX} bytes and no control characters\n");
+        return Err((StatusCode::BAD_REQUEST, message).into_response());
+    }
+    Ok(format!("cart:{user}").into_bytes())
 }
 
 fn origin(origin: Origin) -> &'static str {
