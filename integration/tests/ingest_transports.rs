@@ -119,8 +119,8 @@ fn what_the_system_drops_of_datagrams_is_counted() {
     let folder = Folder::new();
     // A pool that is held is not read; then the system's buffer fills up.
     let config = format!(
-        "[sink.slow]\nkind = \"filer\"\ndirectory = \"logs\"\n[pool.web]\nquota = 1\nlinger_ms = 1\n\
-         when_slow = \"backpressure\"\n{}",
+        "[sink.slow]\nkind = \"filer\"\ndirectory = \"logs\"\n[pool.web]\nquota = 1\n\
+         linger_ms = 1\nwhen_slow = \"backpressure\"\n{}",
         listener("udp", "lines", "transport = \"udp\"\npool = \"web\"")
     );
     // The folder of the pool is a file, so that nothing can be written to it.
