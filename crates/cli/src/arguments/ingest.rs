@@ -84,9 +84,6 @@ pub struct LoadArguments {
     /// Log lines to send; with none, lines of our own.
     #[arg(long, value_name = "FILE")]
     pub input: Vec<PathBuf>,
-    /// Draw throughput and pause against connections into this SVG.
-    #[arg(long, value_name = "FILE")]
-    pub picture: Option<PathBuf>,
     /// Print JSON, one object for each load.
     #[arg(long)]
     pub json: bool,

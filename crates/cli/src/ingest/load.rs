@@ -1,8 +1,6 @@
 //! `cinch ingest load`: sends as CAL clients do, and prints throughput and pause for each number of
 //! connections, as the article's figure 8 draws them.
 
-mod picture;
-
 use std::fs;
 use std::time::Duration;
 
@@ -13,8 +11,6 @@ use crate::Done;
 use crate::arguments::{LoadArguments, LoadProtocol};
 use crate::failure::Failure;
 use crate::output::{Output, Place};
-
-use picture::Point;
 
 /// How wide the bars of the drawing are at most, in characters.
 const BAR_WIDTH: f64 = 40.0;
@@ -43,7 +39,7 @@ pub fn run(arguments: &LoadArguments) -> Result<Done, Failure> {
             .write(b"connections  asked MB/s  MB/s   disconnects  lost  pause p50/p99/max ms\n")?;
     }
     let top = arguments.rate.iter().copied().max().unwrap_or(1) as f64;
-    let (mut is_whole, mut points) = (true, Vec::new());
+    let mut is_whole = true;
     for &connections in &arguments.connections {
         for &rate in &arguments.rate {
             let load = Load {
@@ -58,13 +54,6 @@ pub fn run(arguments: &LoadArguments) -> Result<Done, Failure> {
             let failed = |error| Failure::file(arguments.address.to_string(), error);
             let result = run_load(&load, &messages).map_err(failed)?;
             is_whole &= result.disconnects == 0;
-            points.push(Point {
-                connections: connections as f64,
-                asked: rate as f64 / 1e6,
-                reached: megabytes_per_second(&result),
-                pause_ms: result.pause.max_s() * 1e3,
-                disconnects: result.disconnects,
-            });
             let line = match arguments.json {
                 true => json(&load, &result),
                 false => row(&load, &result, top),
@@ -73,10 +62,6 @@ pub fn run(arguments: &LoadArguments) -> Result<Done, Failure> {
         }
     }
     output.finish()?;
-    if let Some(path) = &arguments.picture {
-        let drawn = picture::picture(&points);
-        fs::write(path, drawn).map_err(|error| Failure::file(path, error))?;
-    }
     Ok(if is_whole { Done::Whole } else { Done::Partly })
 }
 
