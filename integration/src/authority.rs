@@ -1,4 +1,5 @@
-//! Certificates for tests of TLS, made anew for each: an authority, and what it has signed.
+//! Certificates for tests of TLS, made anew for each, so that none expires in the tree: an
+//! authority, and what it has signed.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! HTTP as clients of logs speak it: chunked bodies, promises, keep-alive, and the codes that make a
-//! client send again, give up, or send something else.
+//! HTTP as clients of logs speak it: chunked bodies, promises, keep-alive, and the codes that make
+//! a client send again, give up, or send something else.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

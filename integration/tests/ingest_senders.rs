@@ -217,31 +217,6 @@ fn forwards_every_message(folder: &Folder, ingress: Ingress, mut stream: TcpStre
 }
 
 #[test]
-fn syslog_ng_forwards_every_message() {
-    let folder = Folder::new();
-    let syslog = pool_listener("syslog", "syslog", "system");
-    let ingress = Ingress::start(&folder, &format!("{FILER}{syslog}"));
-    let (to, port) = (ingress.address("syslog").port(), closed_port());
-    let config = folder.write(
-        "syslog-ng.conf",
-        format!(
-            "@version: 3.38\n\
-             source s {{ network(ip(\"127.0.0.1\") port({port})); }};\n\
-             destination d {{ syslog(\"127.0.0.1\" port({to}) transport(\"tcp\")); }};\n\
-             log {{ source(s); destination(d); flags(flow-control); }};\n"
-        ),
-    );
-    // Debian keeps it off the path of users.
-    let command = "PATH=$PATH:/usr/sbin; exec syslog-ng -F --no-caps -f \"$0\" -R \"$1.persist\" \
-                   -p \"$1.pid\" -c \"$1.ctl\"";
-    let own = folder.at("syslog-ng");
-    let mut program =
-        Started(Command::new("sh").args(["-c", command, &config, &own]).spawn().unwrap());
-    let stream = connect_to(&mut program, "syslog-ng", port);
-    forwards_every_message(&folder, ingress, stream);
-}
-
-#[test]
 fn rsyslog_forwards_every_message() {
     let folder = Folder::new();
     let syslog = pool_listener("syslog", "syslog", "system");

@@ -7,6 +7,7 @@
 
 use crate::scan::Scan;
 
+mod chunked;
 mod compressed;
 mod forward;
 mod native;
@@ -14,6 +15,7 @@ mod requests;
 mod resp;
 mod streams;
 
+pub use chunked::chunked_any;
 #[cfg(test)]
 pub(crate) use compressed::decompressed;
 pub use compressed::stream_any;
@@ -48,6 +50,7 @@ pub static TARGETS: &[Target] = &[
     ("resp_any", resp_any),
     ("stream_any", stream_any),
     ("syslog_any", syslog_any),
+    ("chunked_any", chunked_any),
 ];
 
 /// How a connection ended: with bytes left over, or by an error in words.

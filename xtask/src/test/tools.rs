@@ -109,12 +109,6 @@ const TOOLS: &[Tool] = &[
         package: "rsyslog",
     },
     Tool {
-        name: "syslog-ng",
-        needed_for: "the test in which it forwards syslog",
-        probes: &[&["sh", "-c", "PATH=$PATH:/usr/sbin; syslog-ng --version"]],
-        package: "syslog-ng-core",
-    },
-    Tool {
         name: "logger",
         needed_for: "the test that sends syslog with it",
         probes: &[&["logger", "--version"]],

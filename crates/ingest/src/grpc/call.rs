@@ -1,4 +1,5 @@
-//! One call: its message is passed on as it comes, and its answer translated into a status of gRPC.
+//! One call: its message is passed on as it comes, so that a call holds no more than its window,
+//! and the answer is translated into a status of gRPC.
 
 use std::io::Write;
 use std::sync::Arc;

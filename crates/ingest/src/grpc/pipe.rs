@@ -1,5 +1,5 @@
-//! The way of one gRPC connection to its reader: requests of HTTP/1.1, one after the other, and their
-//! answers in the same order.
+//! The way of one gRPC connection to its reader: requests of HTTP/1.1, one after the other, and
+//! their answers in the same order.
 
 use std::collections::VecDeque;
 use std::io;
@@ -26,8 +26,8 @@ pub(super) struct Answer {
 
 /// The way to the reader.
 pub(super) struct Pipe {
-    /// Who holds it writes one request whole. A request that was begun and is not ended leaves none,
-    /// and the reader closes.
+    /// Who holds it writes one request whole. A request that was begun and is not ended leaves
+    /// none, and the reader closes.
     pub(super) writer: AsyncMutex<Option<OwnedWriteHalf>>,
     waiting: Mutex<VecDeque<oneshot::Sender<Answer>>>,
 }

@@ -1,5 +1,5 @@
-//! The sockets that a reader listens on: for connections, or for datagrams, in the network or in the
-//! file system.
+//! The sockets that a reader listens on: for connections, or for datagrams, in the network or in
+//! the file system.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};

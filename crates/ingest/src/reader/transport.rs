@@ -1,5 +1,5 @@
-//! What a connection is carried by: a socket of the network, one of the file system, or TLS over the
-//! former. None of them ever waits, and all of them give what they have in one read.
+//! What a connection is carried by: a socket of the network, one of the file system, or TLS over
+//! the former. None of them ever waits, and all of them give what they have in one read.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::Shutdown;

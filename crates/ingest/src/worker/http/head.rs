@@ -74,7 +74,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Option<Head>, Refusal> {
     };
     let mut head = Head {
         bytes: length,
-        is_post: request.method == Some("POST"),
+        // Clients of Elasticsearch use either.
+        is_post: matches!(request.method, Some("POST" | "PUT")),
         path: request.path.unwrap_or_default().split('?').next().unwrap_or_default().to_owned(),
         length: Length::Bytes(0),
         coding: Coding::Plain,
