@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS vid (
 """
 
 ROW = """
-INSERT OR REPLACE INTO vid VALUES (?, ?, make_timestamp(? * 1000000), ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT OR REPLACE INTO vid VALUES (?, ?, make_timestamp(?::BIGINT * 1000000), ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 # Sums of windows add up, whatever ingress and worker they are from; averages come from sums.

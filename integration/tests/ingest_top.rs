@@ -40,6 +40,8 @@ fn a_terminal_shows_rates_as_they_change_and_no_name_paints_it() {
     stream.write_all(&b"one line of a log\n".repeat(1_000)).unwrap();
     terminal.wait_for("web\u{FFFD}[31m");
     terminal.wait_for("files");
+    drop(stream);
+    terminal.wait_for("connections 0");
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert!(child.wait().unwrap().success());
     let shown = terminal.finish();

@@ -115,7 +115,7 @@ fn page(top: &Top, lines: Option<usize>) -> String {
 
 fn table(columns: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(NOTHING).set_header(columns.iter().copied());
+    table.load_style(NOTHING).set_header(columns.iter().copied());
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
