@@ -1,4 +1,5 @@
-//! Plain requests to servers of this machine, so that no client library has a part in a test.
+//! Plain requests to servers of this machine, so that no client library has a part in a test, and
+//! what is sent and answered is what stands here.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

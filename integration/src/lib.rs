@@ -1,8 +1,8 @@
 //! What the black-box tests share: starting the binary, folders for its files, and readers of what
 //! it writes that were written from the specification and not from its code.
 //!
-//! Nothing here links a crate of ours but what applications link to talk to the binary. A test knows
-//! what a user knows: arguments, files, pipes and exit statuses.
+//! Nothing here links a crate of ours but what applications link to talk to the binary. A test
+//! knows what a user knows: arguments, files, pipes and exit statuses.
 
 mod authority;
 mod binary;

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -99,9 +99,12 @@ impl Drop for Service {
     }
 }
 
+/// The most lines that wait to be looked at; the services write a handful.
+const LINES_MAX: usize = 10_000;
+
 /// Hands on lines as they come, so that no process blocks on a full pipe.
 fn lines(stderr: ChildStderr) -> Receiver<String> {
-    let (sender, receiver): (Sender<String>, _) = channel();
+    let (sender, receiver) = sync_channel(LINES_MAX);
     thread::spawn(move || {
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
             // Nobody may be listening any more.

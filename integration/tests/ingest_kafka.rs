@@ -3,9 +3,21 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::time::Duration;
 
-use cinch_integration::{Folder, Ingress, Kafka, NativeClient, closed_port, noise, python};
+use cinch_ingest_client::{Client, Settings};
+use cinch_integration::{Folder, Ingress, Kafka, closed_port, noise, python};
 use serde_json::Value;
+
+/// How long a client may take until everything is acknowledged.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A client of a pool that sends each record at once.
+fn client(ingress: &Ingress, pool: &str) -> Client {
+    let mut settings = Settings::new(ingress.address("native").to_string(), pool);
+    settings.linger = Duration::from_millis(1);
+    Client::start(settings).unwrap()
+}
 
 /// The messages of a topic, of which there must be so many.
 #[track_caller]
@@ -83,9 +95,10 @@ fn batches_arrive_whole_in_order_and_say_what_they_are() {
     let ingress = Ingress::start(&folder, &config(&kafka.host(), "batches", ""));
     let sent = lines(0..50_000);
     ingress.connect("lines").write_all(&sent).unwrap();
-    let mut client = NativeClient::hello(ingress.connect("native"), [1; 16], 1, "other");
-    assert!(client.send(1, &[b"one".to_vec(), b"two".to_vec()]));
-    assert!(client.wait_for(1), "a batch is acknowledged when the broker has it");
+    let client = client(&ingress, "other");
+    client.send(b"one").unwrap();
+    client.send(b"two").unwrap();
+    client.close(PATIENCE).expect("a batch is acknowledged when the broker has it");
     ingress.wait_for("written_records_total", "\"web\"", 50_000.0);
     assert!(ingress.stop().0.success());
 
@@ -177,13 +190,14 @@ fn what_was_acknowledged_is_in_the_topic_after_a_kill() {
     let (kafka, folder) = (Kafka::shared(), Folder::new());
     let more = "[pool.default]\nlinger_ms = 5\n";
     let ingress = Ingress::start(&folder, &config(&kafka.host(), "killed", more));
-    let mut client = NativeClient::hello(ingress.connect("native"), [2; 16], 1, "web");
-    for sequence in 1..=200u64 {
-        assert!(client.send(sequence, &[format!("record {sequence}").into_bytes()]));
-        assert!(client.wait_for(sequence.saturating_sub(20)));
+    let client = client(&ingress, "web");
+    let mut sent = 0;
+    while client.counters().acknowledged_records < 180 {
+        sent += 1;
+        client.send_within(format!("record {sent}").as_bytes(), PATIENCE).unwrap();
     }
-    let acknowledged = client.acknowledged;
     ingress.kill();
+    let acknowledged = client.counters().acknowledged_records;
     let texts = texts(&messages(&kafka.host(), "killed", 1));
     let text = String::from_utf8(texts["web"].clone()).unwrap();
     for sequence in 1..=acknowledged {

@@ -1,4 +1,5 @@
-//! `cinch ingest top` on a terminal, once, and for machines; and a search that passes over batches.
+//! `cinch ingest top` on a terminal, once, and for machines; and a search that passes over batches
+//! that can't match.
 
 use std::io::Write;
 use std::process::Stdio;

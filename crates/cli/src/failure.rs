@@ -171,7 +171,7 @@ pub enum Failure {
     #[error(transparent)]
     Field(#[from] FieldPathError),
     /// The configuration of a service can't be used.
-    #[error("{0}{}", configuration_hint(.0))]
+    #[error("{0}{hint}", hint = configuration_hint(.0))]
     Configuration(#[from] ConfigurationError),
     /// The control plane can't be read or written.
     #[error(transparent)]
@@ -213,7 +213,7 @@ fn hint(error: &UnpackError) -> &'static str {
 fn configuration_hint(error: &ConfigurationError) -> &'static str {
     match error {
         ConfigurationError::Unreadable { .. } => {
-            " (--config names the file that lists the namespaces; deploy/cinch.toml has every setting)"
+            " (--config names the file with the namespaces; deploy/cinch.toml has every setting)"
         }
         _ => "",
     }

@@ -106,8 +106,8 @@ fn trips(seed: u64, count: usize) -> Box<dyn Iterator<Item = String>> {
 const CART_BYTES: [usize; 10] =
     [687, 786, 848, 15_022, 17_845, 45_419, 55_415, 125_835, 1_429_259, 4_498_990];
 
-/// The article's stored carts had 32 kB on average, and nearly all were below the largest but two of
-/// its table. Between these steps, an eighth of the carts each, the mean is 31,970 bytes.
+/// The article's stored carts had 32 kB on average, and nearly all were below the largest but two
+/// of its table. Between these steps, an eighth of the carts each, the mean is 31,970 bytes.
 const STORED_CART_BYTES_STEPS: [u32; 9] =
     [687, 2_500, 6_000, 12_000, 21_000, 33_000, 48_000, 70_000, 125_835];
 

@@ -157,9 +157,6 @@ struct SpillSection {
     limit: Option<Bytes>,
 }
 
-#[derive(Deserialize)]
-}
-
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct PoolSection {

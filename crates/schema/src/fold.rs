@@ -3,8 +3,8 @@
 //! level.
 //!
 //! What is folded is merged with the ancestor, so that the type takes both. A wrong guess costs
-//! each such object a byte for every field of the ancestor that it does not have, and what is merged
-//! makes the ancestor like ever more. So both must be like each other.
+//! each such object a byte for every field of the ancestor that it does not have, and what is
+//! merged makes the ancestor like ever more. So both must be like each other.
 
 use std::collections::BTreeMap;
 

@@ -100,7 +100,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub async fn get(&self, key: &[u8]) -> Result<Option<Got>, ClientError> {
-        let Some(found) = self.store.get_record(key).await? else { return Ok(None) };
+        let Some(found) = self.store.record(key).await? else { return Ok(None) };
         let result = {
             let snapshot = self.live.snapshot();
             match snapshot.namespace_of(key) {

@@ -147,7 +147,7 @@ impl Store for RedisStore {
 
     async fn get(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
         if !self.reads_expiry {
-            return self.get_record(key).await;
+            return self.record(key).await;
         }
         let mut commands = [cmd("GET"), cmd("PTTL")];
         for command in &mut commands {
@@ -163,7 +163,7 @@ impl Store for RedisStore {
         self.found(key, value, expires_in_ms)
     }
 
-    async fn get_record(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
+    async fn record(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
         let mut command = cmd("GET");
         command.arg(key);
         let value = self.ask(key, command).await?;

@@ -108,7 +108,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError`]; nothing stored is `None` and no error.
-    async fn get_record(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
+    async fn record(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
         self.get(key).await
     }
 

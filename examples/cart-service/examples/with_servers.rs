@@ -15,8 +15,8 @@ use cinch_integration::{Folder, MongoDb, Postgres};
 use clap::Parser;
 
 /// Published modes in the order in which a rollout goes through them.
-const CONFIGURATION: &str = r#"# How carts are stored. The service follows this file while it runs: save
-# it, and a second later the next request acts by it.
+const CONFIGURATION: &str = r#"# How carts are stored. The service follows this file while it
+# runs: save it, and a second later the next request acts by it.
 
 [namespaces.carts]
 keys = ["cart:*"]

@@ -76,7 +76,7 @@ async fn cart(
 ) -> Response {
     let key = match key_of(&user) {
         Ok(key) => key,
-        Err(refused) => return refused,
+        Err(refused) => return refused.into_response(),
     };
     // A service of substance would compute the cart from the summary it has; here there is none.
     let recompute = || async { Ok(None) };
@@ -109,7 +109,7 @@ async fn store(
 ) -> Response {
     let key = match key_of(&user) {
         Ok(key) => key,
-        Err(refused) => return refused,
+        Err(refused) => return refused.into_response(),
     };
     let version = headers.get(&VERSION).and_then(|value| value.to_str().ok());
     let version = version.and_then(|text| text.parse().ok());
@@ -183,11 +183,11 @@ async fn health(State(service): State<Service>) -> Response {
 }
 
 /// The key of a user's cart, or the answer to who names a user that no store could keep.
-fn key_of(user: &str) -> Result<Vec<u8>, Response> {
+fn key_of(user: &str) -> Result<Vec<u8>, (StatusCode, String)> {
     if user.len() > USER_BYTES_MAX || user.chars().any(char::is_control) {
         let message =
             format!("a user's name has at most {USER_BYTES_MAX} bytes and no control characters\n");
-        return Err((StatusCode::BAD_REQUEST, message).into_response());
+        return Err((StatusCode::BAD_REQUEST, message));
     }
     Ok(format!("cart:{user}").into_bytes())
 }

@@ -1,4 +1,5 @@
-//! Prometheus, which takes samples by remote write and is asked for them by its own language.
+//! Prometheus, which takes samples by remote write and is asked for them by its own language. It
+//! listens on a free port and keeps its data in a folder that goes with it.
 
 use std::fs;
 use std::path::Path;

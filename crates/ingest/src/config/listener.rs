@@ -72,8 +72,25 @@ pub struct Listener {
     pub client_connections_max: usize,
     /// With what clients encrypt, if they do.
     pub tls: Option<Arc<ServerConfig>>,
+    /// The files that `tls` was made of, by which two listeners are compared.
+    tls_files: Option<TlsSection>,
     /// What senders of the forward protocol have to know, if anything.
     pub handshake: Option<Secrets>,
+}
+
+impl PartialEq for Listener {
+    fn eq(&self, other: &Listener) -> bool {
+        self.name == other.name
+            && self.protocol == other.protocol
+            && self.address == other.address
+            && self.pool == other.pool
+            && self.compression == other.compression
+            && self.record_bytes_max == other.record_bytes_max
+            && self.connections_max == other.connections_max
+            && self.client_connections_max == other.client_connections_max
+            && self.tls_files == other.tls_files
+            && self.handshake == other.handshake
+    }
 }
 
 impl Listener {
@@ -130,6 +147,7 @@ impl ListenerSection {
                 return Err(lines.wrong(self.protocol.span().start, message));
             }
         };
+        let tls_files = self.tls.as_ref().map(|section| section.as_ref().clone());
         let tls = match self.tls {
             None => None,
             Some(section) => {
@@ -161,6 +179,7 @@ impl ListenerSection {
             connections_max,
             client_connections_max: self.client_connections_max.unwrap_or(connections_max),
             tls,
+            tls_files,
             handshake,
         })
     }

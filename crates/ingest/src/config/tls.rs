@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::Protocol;
 
 /// `tls` of a listener.
-#[derive(Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TlsSection {
     certificate: PathBuf,

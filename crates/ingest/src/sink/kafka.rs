@@ -101,7 +101,7 @@ impl Producer {
         messages: &[Message],
         is_over: &dyn Fn() -> bool,
     ) -> (usize, Option<SinkError>) {
-        let (sender, answers) = crossbeam_channel::unbounded();
+        let (sender, answers) = crossbeam_channel::bounded(messages.len());
         let mut outcomes: Vec<Option<Result<(), KafkaError>>> = vec![None; messages.len()];
         let mut waiting = 0;
         for (place, message) in messages.iter().enumerate() {

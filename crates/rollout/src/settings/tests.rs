@@ -9,6 +9,7 @@ fn sources(text: &str) -> Sources {
         text: text.to_owned(),
         variables: Vec::new(),
         process: "host-1".to_owned(),
+        schema_reader: None,
     }
 }
 

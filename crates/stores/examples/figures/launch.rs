@@ -1,4 +1,5 @@
-//! Starts the process that measures a row, where its network is: here, or behind a link.
+//! Starts the process that measures a row, where its network is: here, or behind a link. Each row
+//! has a process of its own, so that memory and processor time are of that row alone.
 
 use std::cell::Cell;
 use std::error::Error;

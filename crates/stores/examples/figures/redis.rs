@@ -59,6 +59,9 @@ pub fn table(
     Ok(Table { title, columns, rows, notes })
 }
 
+/// A row's name and its figures.
+type Line = (String, Vec<Option<f64>>);
+
 fn measured(
     launcher: &Launcher,
     replay: &Replay,
@@ -66,7 +69,7 @@ fn measured(
     name: &str,
     method: Option<&Method>,
     write: &str,
-) -> Result<(String, Vec<Option<f64>>), Box<dyn Error>> {
+) -> Result<Line, Box<dyn Error>> {
     let pair = Pair::start()?;
     let before = pair.offset()?;
     let modes = format!("write = \"{write}\"\n");

@@ -58,9 +58,9 @@ pub enum Outcome {
     /// The state is another one now.
     Changed {
         /// What it was.
-        from: NamespaceState,
+        from: Box<NamespaceState>,
         /// What it is.
-        to: NamespaceState,
+        to: Box<NamespaceState>,
     },
     /// Nothing was changed, and why.
     Held(Vec<Reason>),
@@ -258,7 +258,10 @@ impl Controller {
             let halted = halt_text(&reasons);
             let next = state.next(|next| next.progress.halted = Some(halted));
             return match self.control.replace_state(name, &survey.held, &next).await {
-                Ok(()) => Ok(Outcome::Changed { from: state.clone(), to: next }),
+                Ok(()) => {
+                    let from = Box::new(state.clone());
+                    Ok(Outcome::Changed { from, to: Box::new(next) })
+                }
                 Err(ControlError::Conflict { .. }) => Ok(Outcome::Lost),
                 Err(error) => Err(error.into()),
             };
@@ -298,8 +301,8 @@ impl Controller {
         };
         let (dropped, outcome) = match written.await {
             Ok(()) => {
-                let from = survey.held.state.clone();
-                (from.progress.since_ms, Outcome::Changed { from, to: next })
+                let from = Box::new(survey.held.state.clone());
+                (from.progress.since_ms, Outcome::Changed { from, to: Box::new(next) })
             }
             Err(ControlError::Conflict { key, .. }) => {
                 // A baseline of the same millisecond is the other operator's, who needs it.

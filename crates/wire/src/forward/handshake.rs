@@ -10,7 +10,7 @@ use sha2::{Digest, Sha512};
 use crate::msgpack::{MsgpackError, Reader, Token, push_binary, push_text};
 
 /// What a server knows and its senders must too.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct Secrets {
     /// The key that all of them share.
     pub shared_key: Arc<str>,

@@ -1,4 +1,5 @@
-//! Clearing flags by proof: what is cleared, and everything that keeps a flag where it is.
+//! Clearing flags by proof: what is cleared, and everything that keeps a flag where it is. A flag
+//! that is cleared wrongly lets a reader ask for a copy that is not there.
 
 use std::sync::atomic::AtomicBool;
 
