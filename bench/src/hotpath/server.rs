@@ -1,4 +1,5 @@
 //! A Redis server on loopback for as long as a bench runs.
+//! It keeps nothing on disk, so that its own work is the least there is.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
