@@ -31,29 +31,38 @@ pub(crate) fn target_folder() -> PathBuf {
 }
 
 fn build() -> PathBuf {
-    built(&["--package", "cinch-cli"]);
+    built(&["--test", "binary"]);
     profile_folder().join("cinch")
 }
 
 /// The cart service of `examples/cart-service`: the program that takes the addresses of its stores,
-/// and the one that brings its own servers. Both are built as the tests are, with the features of
-/// the whole workspace, so that no library is built once more for them. `CINCH_CART_SERVICE` names
-/// the folder of another build, such as `target/release`.
+/// and the one that brings its own servers. `CINCH_CART_SERVICE` names the folder of another build,
+/// such as `target/release`.
 pub fn cart_services() -> &'static [PathBuf; 2] {
     static SERVICES: OnceLock<[PathBuf; 2]> = OnceLock::new();
     SERVICES.get_or_init(|| {
         let folder = env::var_os("CINCH_CART_SERVICE").map(PathBuf::from).unwrap_or_else(|| {
-            built(&["--workspace", "--bin", "cart-service", "--example", "with_servers"]);
+            built(&["--test", "service", "--example", "with_servers"]);
             profile_folder()
         });
         [folder.join("cart-service"), folder.join("examples").join("with_servers")]
     })
 }
 
-/// Has cargo build what these arguments say, in the profile of the tests.
+/// Has cargo build these targets and the binaries beside them exactly as `cargo test --workspace`
+/// does: any other choice of packages unites other features and builds every library once more.
 fn built(what: &[&str]) {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet"]).args(what).arg("--target-dir").arg(target_folder());
+    cargo.args(["test", "--workspace", "--no-run", "--quiet"]).args(what);
+    cargo.arg("--target-dir").arg(target_folder());
+    // Cargo tells a test which package it belongs to. The build script of ring runs again wherever
+    // these variables have changed, and everything that uses ring is built again after it.
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_MANIFEST_") || text.starts_with("CARGO_PKG_") {
+            cargo.env_remove(&name);
+        }
+    }
     if profile_folder().ends_with("release") {
         cargo.arg("--release");
     }

@@ -79,8 +79,9 @@ fn every_payload_comes_back_with_the_fidelity_of_its_encoding_or_is_packed_verba
             let payload = payload.as_bytes();
             let packing = cinch(["pack", "--encoding", encoding, "--codec", "zlib:6"]);
             let ran = packing.input(payload).run().code(0);
-            if encoding == "flexbuffers" && ran.out == payload {
-                // Widths and offsets made it longer than its text, so that it stays plain.
+            if ["flexbuffers", "ion"].contains(&encoding) && ran.out == payload {
+                // Offsets or a length before each of 100,000 arrays made it longer than its text,
+                // so that it stays plain.
                 continue;
             }
             let is_encoded = Envelope::read(&ran.out).encoding.is_some();

@@ -15,10 +15,18 @@ pub(crate) fn root() -> Outcome<PathBuf> {
     Ok(PathBuf::from(text.trim_end()))
 }
 
-/// The cargo that started us, run at `root`.
+/// The cargo that started us, run at `root`, without what it told us about our own package: the
+/// build script of ring runs again wherever that has changed, and everything that uses ring is
+/// built again after it.
 pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_MANIFEST_") || text.starts_with("CARGO_PKG_") {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 
