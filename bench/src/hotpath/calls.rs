@@ -1,16 +1,23 @@
 //! The calls that are compared: a client of a store with a codec, and the same through the policy.
 //! Both sides work on the same connection's kind, the same key and the same payload, and every call
 //! checks the length of what it got.
+//!
+//! The bare side is what a service would write: it hands out a payload of its own, and where the
+//! codec is a bare block without a checksum it keeps one beside it, as frames of LZ4 and Zstandard
+//! and gzip members do. A value from a store that nobody checks is nothing to compare with.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cinch_core::codec::{Compressor, Decompressor, codec_named};
+use bytes::Bytes;
+use cinch_core::codec::{Codec, Compressor, Decompressor};
 use cinch_rollout::Record;
 use cinch_rollout::live::Live;
+use cinch_rollout::published::PublishedCodec;
 use cinch_rollout::settings::Sources;
 use cinch_stores::{Client, Condition, Expiry, MemoryStore, Slots, Store};
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use xxhash_rust::xxh64::xxh64;
 
 use crate::failure::Outcome;
 
@@ -30,10 +37,10 @@ pub(super) struct Case {
     pub(super) bare: Box<dyn Call>,
 }
 
-/// A codec by its name, and the settings that choose it.
+/// A codec by its published name, and the settings that choose it.
 struct Method {
     name: &'static str,
-    codec: Option<(&'static str, i32)>,
+    codec: Option<&'static str>,
     settings: &'static str,
 }
 
@@ -41,17 +48,17 @@ const METHODS: &[Method] = &[
     Method { name: "off", codec: None, settings: "write = \"plain\"\n" },
     Method {
         name: "lz4",
-        codec: Some(("lz4", 1)),
+        codec: Some("LZ4_FAST"),
         settings: "write = \"packed\"\ncompression_codec = \"LZ4_FAST\"\n",
     },
     Method {
         name: "snappy",
-        codec: Some(("snappy", 0)),
+        codec: Some("SNAPPY"),
         settings: "write = \"packed\"\ncompression_codec = \"SNAPPY\"\n",
     },
     Method {
         name: "gzip",
-        codec: Some(("gzip", 6)),
+        codec: Some("GZIP"),
         settings: "write = \"packed\"\ncompression_codec = \"GZIP\"\n",
     },
 ];
@@ -96,14 +103,14 @@ async fn case(
     let client = Client::new(store, Arc::new(Live::new(sources.configuration()?)));
     // Keys of their own: each holds what its method wrote.
     let key = format!("ours:{}", method.name);
-    let ours = Ours { client, key, payload: payload.to_vec(), is_get };
+    let ours = Ours { client, key, payload: Bytes::copy_from_slice(payload), is_get };
     let mut bare = BareSide {
         store: bare,
         key: format!("bare:{}", method.name),
-        packer: method.codec.map(|(name, level)| Codec::of(name, level)).transpose()?,
+        packer: method.codec.map(BareCodec::of).transpose()?,
         payload: payload.to_vec(),
         packed: Vec::new(),
-        unpacked: Vec::new(),
+        checksum: 0,
         is_get,
     };
     ours.put().await?;
@@ -121,14 +128,14 @@ async fn case(
 struct Ours {
     client: Client,
     key: String,
-    payload: Vec<u8>,
+    payload: Bytes,
     is_get: bool,
 }
 
 impl Ours {
     async fn put(&self) -> Outcome {
         let key = self.key.as_bytes();
-        self.client.put(key, &self.payload, None, &Condition::Always, Expiry::Never).await?;
+        self.client.put(key, self.payload.clone(), None, &Condition::Always, Expiry::Never).await?;
         Ok(())
     }
 }
@@ -142,7 +149,7 @@ impl Call for Ours {
                 continue;
             }
             let got = self.client.get(self.key.as_bytes()).await?;
-            let length = got.and_then(|got| got.read.payload).map(|payload| payload.len());
+            let length = got.and_then(|got| got.payload).map(|payload| payload.len());
             if length != Some(self.payload.len()) {
                 return Ok(false);
             }
@@ -152,18 +159,22 @@ impl Call for Ours {
 }
 
 /// A bare codec with its contexts, as a service would keep them.
-struct Codec {
+struct BareCodec {
     compressor: Box<dyn Compressor>,
     decompressor: Box<dyn Decompressor>,
-    bound: usize,
-    of: &'static dyn cinch_core::codec::Codec,
+    of: &'static dyn Codec,
+    has_checksum: bool,
 }
 
-impl Codec {
-    fn of(name: &str, level: i32) -> Outcome<Codec> {
-        let of = codec_named(name).ok_or("there is no such codec")?;
-        let compressor = of.compressor(level, None)?;
-        Ok(Codec { compressor, decompressor: of.decompressor(None)?, bound: 0, of })
+impl BareCodec {
+    fn of(name: &str) -> Outcome<BareCodec> {
+        let published = PublishedCodec::named(name).ok_or("there is no such codec")?;
+        Ok(BareCodec {
+            compressor: published.compressor()?,
+            decompressor: published.decompressor()?,
+            of: published.choice().codec,
+            has_checksum: name == "GZIP",
+        })
     }
 }
 
@@ -176,25 +187,28 @@ enum Bare {
 struct BareSide {
     store: Bare,
     key: String,
-    packer: Option<Codec>,
+    packer: Option<BareCodec>,
     payload: Vec<u8>,
     packed: Vec<u8>,
-    unpacked: Vec<u8>,
+    /// What was noted at the last write.
+    checksum: u64,
     is_get: bool,
 }
 
 impl BareSide {
     async fn put(&mut self) -> Outcome {
         if let Some(codec) = &mut self.packer {
-            codec.bound = codec.of.compress_bound(self.payload.len());
-            self.packed.resize(codec.bound, 0);
+            self.packed.resize(codec.of.compress_bound(self.payload.len()), 0);
             let length = codec.compressor.compress(&self.payload, &mut self.packed)?;
             self.packed.truncate(length);
+            if !codec.has_checksum {
+                self.checksum = xxh64(&self.payload, 0);
+            }
         }
         let value = if self.packer.is_some() { &self.packed } else { &self.payload };
         match &mut self.store {
             Bare::Memory(store) => {
-                let record = Record::single(value.clone());
+                let record = Record::single(Bytes::copy_from_slice(value));
                 let key = self.key.as_bytes();
                 store.put(key, &record, &Condition::Always, Expiry::Never).await?;
             }
@@ -210,19 +224,22 @@ impl BareSide {
     async fn get(&mut self) -> Outcome<usize> {
         let value = match &mut self.store {
             Bare::Memory(store) => {
-                let found = store.get(self.key.as_bytes()).await?;
-                found.and_then(|found| found.record.raw).ok_or("it is gone")?
+                let found = store.record(self.key.as_bytes()).await?;
+                found.and_then(|record| record.raw).ok_or("it is gone")?
             }
             Bare::Redis(connection) => {
                 let value: Vec<u8> =
                     redis::cmd("GET").arg(&self.key).query_async(connection).await?;
-                value
+                Bytes::from(value)
             }
         };
         let Some(codec) = &mut self.packer else { return Ok(value.len()) };
-        self.unpacked.resize(self.payload.len(), 0);
-        codec.decompressor.decompress_exact(&value, &mut self.unpacked)?;
-        Ok(self.unpacked.len())
+        let mut unpacked = vec![0; self.payload.len()];
+        codec.decompressor.decompress_exact(&value, &mut unpacked)?;
+        if !codec.has_checksum && xxh64(&unpacked, 0) != self.checksum {
+            return Err("the checksum is another".into());
+        }
+        Ok(unpacked.len())
     }
 }
 

@@ -8,9 +8,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use cinch_core::codec::SetupError;
-use cinch_core::envelope::UnpackError;
-use cinch_core::pack::{Outcome, PackError};
+use cinch_core::envelope::{UnpackError, looks_like_envelope};
+use cinch_core::pack::{Outcome, PackError, looks_like_interop};
 
 use crate::modes::{ReadMode, SingleWrite, WriteMode};
 use crate::policy::{OneSlotPlan, Plan, TwoSlotPlan};
@@ -88,7 +89,7 @@ pub enum WriteError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Read {
     /// The payload; `None` where an older client wrote null.
-    pub payload: Option<Vec<u8>>,
+    pub payload: Option<Bytes>,
     /// Which copy it is.
     pub source: Source,
     /// The record's stamp.
@@ -239,7 +240,7 @@ impl Gate {
     pub fn write(
         &self,
         plan: &Plan,
-        payload: &[u8],
+        payload: &Bytes,
         stamp: Option<Stamp>,
         now_ms: i64,
     ) -> Result<Written, WriteError> {
@@ -268,12 +269,12 @@ impl Gate {
     fn write_two(
         &self,
         mode: WriteMode,
-        payload: &[u8],
+        payload: &Bytes,
         stamp: Option<Stamp>,
         now_ms: i64,
     ) -> Result<Written, WriteError> {
         if !mode.writes_packed() {
-            let record = Record { raw: Some(payload.to_vec()), packed: None, stamp };
+            let record = Record { raw: Some(payload.clone()), packed: None, stamp };
             return Ok(Written::untouched(record, mode.name(), payload));
         }
         let mut tools = self.pool.take();
@@ -287,7 +288,7 @@ impl Gate {
             packed.metadata.raw_nulled = Some(!keeps_raw);
             packed
         });
-        let raw = keeps_raw.then(|| payload.to_vec());
+        let raw = keeps_raw.then(|| payload.clone());
         let record = Record { raw, packed, stamp };
         let payload_bytes = payload.len();
         let outcome = Some(outcome);
@@ -297,9 +298,14 @@ impl Gate {
     fn write_one(
         &self,
         mode: SingleWrite,
-        payload: &[u8],
+        payload: &Bytes,
         stamp: Option<Stamp>,
     ) -> Result<Written, WriteError> {
+        if mode == SingleWrite::Plain && !looks_packed(payload) {
+            // Where compression is off a write takes nothing and copies nothing.
+            let record = Record { raw: Some(payload.clone()), packed: None, stamp };
+            return Ok(Written::untouched(record, mode.name(), payload));
+        }
         let mut tools = self.pool.take();
         let started = Instant::now();
         let made = tools.pack_value(mode, payload)?;
@@ -321,6 +327,11 @@ impl Gate {
     fn read_one(&self, record: &Record) -> Result<Read, ReadError> {
         read::one(&self.namespace, &self.pool, record)
     }
+}
+
+/// Whether a reader would take a payload for something that was packed.
+fn looks_packed(payload: &[u8]) -> bool {
+    looks_like_envelope(payload) || looks_like_interop(payload)
 }
 
 impl Written {

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use cinch_core::pack::{NotEncoded, Outcome, PlainReason};
 use prometheus::{
     Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec,
@@ -353,7 +354,7 @@ impl NamespaceMetrics {
         self.writes.add(index, &[&self.name, written.mode, outcome]);
         let record = &written.record;
         self.payload_bytes.inc_by(written.payload_bytes as u64);
-        self.raw_bytes.inc_by(record.raw.as_ref().map_or(0, Vec::len) as u64);
+        self.raw_bytes.inc_by(record.raw.as_ref().map_or(0, Bytes::len) as u64);
         self.packed_bytes.inc_by(record.packed.as_ref().map_or(0, |p| p.bytes.len()) as u64);
         if written.outcome.as_ref().is_some_and(is_failure) {
             self.pack_failures.fetch_add(1, Ordering::Relaxed);

@@ -5,6 +5,7 @@
 //! with one slot (a Redis key, one BLOB column, a Kafka record) have only `raw`, which then holds a
 //! plain payload or an envelope, and an envelope says of itself that it is one.
 
+use bytes::Bytes;
 use xxhash_rust::xxh64::xxh64;
 
 /// The version of a payload that the application stamps on every copy: larger is newer. It tells a
@@ -17,7 +18,7 @@ pub struct Stamp(pub u64);
 pub struct Record {
     /// The raw field: the payload as the application wrote it; `None` where the field is null or
     /// missing. In a store with one slot, the whole value.
-    pub raw: Option<Vec<u8>>,
+    pub raw: Option<Bytes>,
     /// The compressed field with its metadata; always `None` in a store with one slot.
     pub packed: Option<PackedField>,
     /// The version stamp, where the store has a place for it and it was set.
@@ -28,7 +29,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedField {
     /// The published `compressedCart`: a bare block of a published codec, or an envelope.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// The published `compressionMetadata`.
     pub metadata: Metadata,
 }
@@ -64,13 +65,13 @@ pub fn raw_checksum(raw: &[u8]) -> u64 {
 
 impl Record {
     /// A record of a store with one slot.
-    pub fn single(value: Vec<u8>) -> Record {
-        Record { raw: Some(value), packed: None, stamp: None }
+    pub fn single(value: impl Into<Bytes>) -> Record {
+        Record { raw: Some(value.into()), packed: None, stamp: None }
     }
 
     /// The bytes of both copies, for size metrics.
     pub fn stored_bytes(&self) -> usize {
-        self.raw.as_ref().map_or(0, Vec::len)
+        self.raw.as_ref().map_or(0, Bytes::len)
             + self.packed.as_ref().map_or(0, |packed| packed.bytes.len())
     }
 }

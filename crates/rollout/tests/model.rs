@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use cinch_rollout::decoders::Decoders;
 use cinch_rollout::fleet::{Announcement, Fleet, Practice};
 use cinch_rollout::gate::Gate;
@@ -77,7 +78,7 @@ struct Rollout {
     old_writer: bool,
     configuration: Configuration,
     gate: Gate,
-    payloads: BTreeMap<Age, Vec<u8>>,
+    payloads: BTreeMap<Age, Bytes>,
     packed: BTreeMap<Age, PackedField>,
 }
 
@@ -91,7 +92,7 @@ impl Rollout {
         let mut packed = BTreeMap::new();
         for age in [Age::Latest, Age::Older] {
             let payload =
-                format!("{{\"cart\":\"{}\"}}", format!("{age:?}").repeat(30)).into_bytes();
+                Bytes::from(format!("{{\"cart\":\"{}\"}}", format!("{age:?}").repeat(30)));
             let plan = plan_of(WriteMode::Dual, ReadMode::NoCompress);
             let record = gate.write(&plan, &payload, None, 0).unwrap().record;
             packed.insert(age, record.packed.unwrap());

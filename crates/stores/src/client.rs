@@ -8,7 +8,8 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cinch_rollout::gate::{DecodeError, Read, Source, WriteError};
+use bytes::Bytes;
+use cinch_rollout::gate::{DecodeError, Read, ReadError, Source, WriteError};
 use cinch_rollout::live::Live;
 use cinch_rollout::{Record, Stamp};
 
@@ -23,7 +24,7 @@ pub struct Client {
     live: Arc<Live>,
 }
 
-/// What was found under a key.
+/// What was found under a key, with what is needed to replace exactly it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Got {
     /// The payload, which copy it is, and what was odd.
@@ -86,12 +87,12 @@ impl Client {
     pub async fn put(
         &self,
         key: &[u8],
-        payload: &[u8],
+        payload: impl Into<Bytes>,
         stamp: Option<Stamp>,
         condition: &Condition,
         expiry: Expiry,
     ) -> Result<PutOutcome, ClientError> {
-        let record = self.record_of(key, payload, stamp)?;
+        let record = self.record_of(key, payload.into(), stamp)?;
         Ok(self.store.put(key, &record, condition, expiry).await?)
     }
 
@@ -99,38 +100,32 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`].
-    pub async fn get(&self, key: &[u8]) -> Result<Option<Got>, ClientError> {
-        let Some(found) = self.store.record(key).await? else { return Ok(None) };
-        let result = {
-            let snapshot = self.live.snapshot();
-            match snapshot.namespace_of(key) {
-                None => Ok(untouched(&found.record)),
-                Some(ready) => {
-                    let result = ready.gate.read(ready.plan_for(key), &found.record);
-                    match &result {
-                        Ok(read) => ready.metrics.read(read),
-                        Err(error) => ready.metrics.failed(&error.error),
-                    }
-                    result
-                }
-            }
-        };
-        match result {
-            Ok(mut read) => {
-                read.stamp = stamp_of(&found.record, &self.store.shape());
-                Ok(Some(Got { read, version: found.version }))
-            }
+    pub async fn get(&self, key: &[u8]) -> Result<Option<Read>, ClientError> {
+        let Some(record) = self.store.record(key).await? else { return Ok(None) };
+        match self.read(key, &record) {
+            Ok(read) => Ok(Some(read)),
             Err(error) if error.may_be_removed => {
+                let found = self.store.get(key).await?;
                 // Somebody may have replaced it meanwhile; then it stays, and the next read tells.
-                self.store.delete(key, &Condition::Is(found.version)).await?;
+                if let Some(found) = found.filter(|found| found.record == record) {
+                    self.store.delete(key, &Condition::Is(found.version)).await?;
+                }
                 Ok(None)
             }
-            Err(error) => Err(ClientError::Undecodable {
-                store: self.store.name().to_owned(),
-                key: String::from_utf8_lossy(key).into_owned(),
-                error: error.error,
-            }),
+            Err(error) => Err(self.undecodable(key, error)),
         }
+    }
+
+    /// The payload under a key with the state of its record, to replace exactly that. A damaged
+    /// value is left in place and is an error here, also in a cache.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn get_versioned(&self, key: &[u8]) -> Result<Option<Got>, ClientError> {
+        let Some(found) = self.store.get(key).await? else { return Ok(None) };
+        let read = self.read(key, &found.record);
+        let read = read.map_err(|error| self.undecodable(key, error))?;
+        Ok(Some(Got { read, version: found.version }))
     }
 
     /// Removes what is stored under a key.
@@ -145,15 +140,41 @@ impl Client {
         Ok(self.store.delete(key, condition).await?)
     }
 
+    /// The payload of a record, counted.
+    fn read(&self, key: &[u8], record: &Record) -> Result<Read, ReadError> {
+        let snapshot = self.live.snapshot();
+        let mut read = match snapshot.namespace_of(key) {
+            None => untouched(record),
+            Some(ready) => {
+                let result = ready.gate.read(ready.plan_for(key), record);
+                match &result {
+                    Ok(read) => ready.metrics.read(read),
+                    Err(error) => ready.metrics.failed(&error.error),
+                }
+                result?
+            }
+        };
+        read.stamp = stamp_of(record, &self.store.shape());
+        Ok(read)
+    }
+
+    fn undecodable(&self, key: &[u8], error: ReadError) -> ClientError {
+        ClientError::Undecodable {
+            store: self.store.name().to_owned(),
+            key: String::from_utf8_lossy(key).into_owned(),
+            error: error.error,
+        }
+    }
+
     fn record_of(
         &self,
         key: &[u8],
-        payload: &[u8],
+        payload: Bytes,
         stamp: Option<Stamp>,
     ) -> Result<Record, ClientError> {
         let snapshot = self.live.snapshot();
         let Some(ready) = snapshot.namespace_of(key) else {
-            let record = Record { raw: Some(payload.to_vec()), packed: None, stamp };
+            let record = Record { raw: Some(payload), packed: None, stamp };
             return Ok(fitted(record, &self.store.shape(), None));
         };
         let namespace = ready.namespace();
@@ -165,7 +186,7 @@ impl Client {
             });
         }
         let plan = ready.plan_for(key);
-        let written = ready.gate.write(plan, payload, stamp, now_ms())?;
+        let written = ready.gate.write(plan, &payload, stamp, now_ms())?;
         ready.metrics.wrote(&written);
         Ok(fitted(written.record, &shape, Some(plan)))
     }
@@ -214,9 +235,9 @@ mod tests {
         let new = client(&store, "write_mode = \"DUAL\"\nread_mode = \"COMPRESS_ONLY\"\n");
         for (writer, reader) in [(&old, &new), (&new, &old)] {
             let condition = Condition::Always;
-            writer.put(b"cart:1", &cart(), None, &condition, Expiry::Keep).await.unwrap();
+            writer.put(b"cart:1", cart(), None, &condition, Expiry::Keep).await.unwrap();
             let got = reader.get(b"cart:1").await.unwrap().unwrap();
-            assert_eq!(got.read.payload, Some(cart()));
+            assert_eq!(got.payload.as_deref(), Some(&cart()[..]));
         }
     }
 
@@ -224,13 +245,16 @@ mod tests {
     async fn what_belongs_to_no_namespace_is_not_touched() {
         let store = Arc::new(MemoryStore::new(Slots::One));
         let client = client(&store, "write = \"packed\"\n");
-        client.put(b"menu:1", &cart(), None, &Condition::Always, Expiry::Keep).await.unwrap();
+        client.put(b"menu:1", cart(), None, &Condition::Always, Expiry::Keep).await.unwrap();
         let stored = store.get(b"menu:1").await.unwrap().unwrap().record;
-        assert_eq!(stored.raw, Some(cart()));
-        client.put(b"cart:1", &cart(), None, &Condition::Always, Expiry::Keep).await.unwrap();
+        assert_eq!(stored.raw, Some(cart().into()));
+        client.put(b"cart:1", cart(), None, &Condition::Always, Expiry::Keep).await.unwrap();
         let stored = store.get(b"cart:1").await.unwrap().unwrap().record;
         assert!(stored.raw.unwrap().len() < cart().len() / 2);
-        assert_eq!(client.get(b"cart:1").await.unwrap().unwrap().read.payload, Some(cart()));
+        assert_eq!(
+            client.get(b"cart:1").await.unwrap().unwrap().payload.as_deref(),
+            Some(&cart()[..])
+        );
     }
 
     #[tokio::test]
@@ -238,9 +262,11 @@ mod tests {
         for (settings, is_cache) in [("cache = true\n", true), ("", false)] {
             let store = Arc::new(MemoryStore::new(Slots::One));
             let client = client(&store, &format!("write = \"packed\"\n{settings}"));
-            client.put(b"cart:1", &cart(), None, &Condition::Always, Expiry::Keep).await.unwrap();
+            client.put(b"cart:1", cart(), None, &Condition::Always, Expiry::Keep).await.unwrap();
             let mut record = store.get(b"cart:1").await.unwrap().unwrap().record;
-            record.raw.as_mut().unwrap()[20] ^= 1;
+            let mut value = record.raw.unwrap().to_vec();
+            value[20] ^= 1;
+            record.raw = Some(value.into());
             store.put(b"cart:1", &record, &Condition::Always, Expiry::Keep).await.unwrap();
             let got = client.get(b"cart:1").await;
             let is_left = store.get(b"cart:1").await.unwrap().is_some();
@@ -255,7 +281,7 @@ mod tests {
     async fn two_slots_are_not_squeezed_into_one() {
         let store = Arc::new(MemoryStore::new(Slots::One));
         let client = client(&store, "write_mode = \"DUAL\"\n");
-        let put = client.put(b"cart:1", &cart(), None, &Condition::Always, Expiry::Keep).await;
+        let put = client.put(b"cart:1", cart(), None, &Condition::Always, Expiry::Keep).await;
         assert!(matches!(put, Err(ClientError::Slots { .. })));
     }
 }

@@ -87,7 +87,7 @@ impl Subject {
         Record {
             packed: self.has_two_slots().then(|| packed(number)),
             stamp: self.has_stamp().then_some(Stamp(number)),
-            raw: Some(raw),
+            raw: Some(raw.into()),
         }
     }
 
@@ -116,7 +116,7 @@ fn packed(number: u64) -> PackedField {
             raw_checksum: Some(u64::MAX - number),
             raw_nulled: Some(false),
         },
-        bytes,
+        bytes: bytes.into(),
     }
 }
 

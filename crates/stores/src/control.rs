@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use cinch_rollout::Record;
 use cinch_rollout::state::{NamespaceState, StateError};
 
@@ -201,7 +202,7 @@ impl Control {
         &self,
         key: &str,
         limit: usize,
-    ) -> Result<Option<(Vec<u8>, Version)>, ControlError> {
+    ) -> Result<Option<(Bytes, Version)>, ControlError> {
         let Some(found) = self.store.get(key.as_bytes()).await? else { return Ok(None) };
         match found.record.raw {
             Some(bytes) if bytes.len() <= limit => Ok(Some((bytes, found.version))),

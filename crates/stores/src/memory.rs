@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use cinch_rollout::Record;
 
 use crate::error::StoreError;
@@ -86,10 +87,14 @@ impl Store for MemoryStore {
         Ok(self.with(|entries, now_ms| {
             entries.by_key.get(key).map(|entry| Found {
                 record: entry.record.clone(),
-                version: Version(entry.version.to_le_bytes().to_vec()),
+                version: Version(Bytes::copy_from_slice(&entry.version.to_le_bytes())),
                 expires_in_ms: entry.expires_at_ms.map(|at| at - now_ms),
             })
         }))
+    }
+
+    async fn record(&self, key: &[u8]) -> Result<Option<Record>, StoreError> {
+        Ok(self.with(|entries, _| entries.by_key.get(key).map(|entry| entry.record.clone())))
     }
 
     async fn put(

@@ -124,6 +124,17 @@ impl MongoStore {
         )))
     }
 
+    /// The fields that are read of the document under a key.
+    async fn document(&self, key: &[u8], now: DateTime) -> Result<Option<Document>, StoreError> {
+        let filter = self.alive_filter(key, now)?;
+        let mut projection = Document::new();
+        for name in self.names.written().into_iter().chain(self.names.expires.as_deref()) {
+            projection.insert(name, 1);
+        }
+        let found = self.collection.find_one(filter).projection(projection).await;
+        found.map_err(|error| self.fail(key, &error))
+    }
+
     fn fail(&self, key: &[u8], error: &mongodb::error::Error) -> StoreError {
         explain(&self.name, key, error)
     }
@@ -266,17 +277,15 @@ impl Store for MongoStore {
 
     async fn get(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
         let now = DateTime::now();
-        let filter = self.alive_filter(key, now)?;
-        let mut projection = Document::new();
-        for name in self.names.written().into_iter().chain(self.names.expires.as_deref()) {
-            projection.insert(name, 1);
-        }
-        let found = self.collection.find_one(filter).projection(projection).await;
-        let Some(document) = found.map_err(|error| self.fail(key, &error))? else {
-            return Ok(None);
-        };
-        let found = document::found(&document, &self.names, now);
+        let Some(document) = self.document(key, now).await? else { return Ok(None) };
+        let found = document::found(document, &self.names, now);
         found.map(Some).map_err(|message| StoreError::shape(&self.name, key, message))
+    }
+
+    async fn record(&self, key: &[u8]) -> Result<Option<Record>, StoreError> {
+        let Some(document) = self.document(key, DateTime::now()).await? else { return Ok(None) };
+        let record = document::record(document, &self.names);
+        record.map(Some).map_err(|message| StoreError::shape(&self.name, key, message))
     }
 
     async fn put(

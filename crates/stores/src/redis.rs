@@ -11,6 +11,7 @@ mod inside;
 mod scan;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use cinch_rollout::Record;
 use redis::{Cmd, Value, cmd};
 
@@ -95,17 +96,9 @@ impl RedisStore {
         Ok(matches!(answer, Value::Int(done) if done > 0))
     }
 
-    fn found(
-        &self,
-        key: &[u8],
-        value: Value,
-        expires_in_ms: Option<u64>,
-    ) -> Result<Option<Found>, StoreError> {
+    fn value(&self, key: &[u8], value: Value) -> Result<Option<Bytes>, StoreError> {
         match value {
-            Value::BulkString(value) => {
-                let version = Version(value.clone());
-                Ok(Some(Found { record: Record::single(value), version, expires_in_ms }))
-            }
+            Value::BulkString(value) => Ok(Some(value.into())),
             Value::Nil => Ok(None),
             other => {
                 let message = format!("an answer that is no string: {other:?}");
@@ -146,10 +139,8 @@ impl Store for RedisStore {
     }
 
     async fn get(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
-        if !self.reads_expiry {
-            return self.record(key).await;
-        }
-        let mut commands = [cmd("GET"), cmd("PTTL")];
+        let mut commands = vec![cmd("GET")];
+        commands.extend(self.reads_expiry.then(|| cmd("PTTL")));
         for command in &mut commands {
             command.arg(key);
         }
@@ -160,14 +151,18 @@ impl Store for RedisStore {
             Some(Value::Int(left)) => u64::try_from(left).ok(),
             _ => None,
         };
-        self.found(key, value, expires_in_ms)
+        let found = self.value(key, value)?.map(|value| {
+            let version = Version(value.clone());
+            Found { record: Record::single(value), version, expires_in_ms }
+        });
+        Ok(found)
     }
 
-    async fn record(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
+    async fn record(&self, key: &[u8]) -> Result<Option<Record>, StoreError> {
         let mut command = cmd("GET");
         command.arg(key);
         let value = self.ask(key, command).await?;
-        self.found(key, value, None)
+        Ok(self.value(key, value)?.map(Record::single))
     }
 
     async fn put(
@@ -181,7 +176,7 @@ impl Store for RedisStore {
             return Err(self.no_stamp());
         }
         let value = match (&record.raw, &record.packed) {
-            (Some(value), None) => value.as_slice(),
+            (Some(value), None) => &value[..],
             (_, Some(_)) => {
                 let what = "keep a packed copy beside the raw one under one key";
                 return Err(StoreError::unsupported(&self.name, what));
@@ -195,8 +190,8 @@ impl Store for RedisStore {
         let written = match condition {
             Condition::OlderThan(_) => return Err(self.no_stamp()),
             Condition::Is(Version(old)) => {
-                let mut arguments = vec![old.as_slice(), value];
-                arguments.extend(options.iter().map(String::as_bytes));
+                let mut arguments = vec![&old[..], value];
+                arguments.extend(options.iter().map(|option| option.as_bytes()));
                 self.run(key, REPLACE, &arguments).await?
             }
             Condition::Always | Condition::Absent => {

@@ -16,11 +16,12 @@ mod statements;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use cinch_rollout::{PackedField, Record, Stamp};
 
 use crate::error::StoreError;
 use crate::metadata;
-use crate::store::{Condition, Expiry, Found, Page, PutOutcome, Shape, Slots, Store};
+use crate::store::{Condition, Expiry, Found, Page, PutOutcome, Shape, Slots, Store, Version};
 use crate::version::{values_of, version_of};
 use backend::{Argument, Backend, Cell, Kind};
 use columns::Columns;
@@ -201,7 +202,35 @@ impl SqlStore {
         }
     }
 
+    /// The row under a key.
+    async fn row(&self, key: &[u8]) -> Result<Option<Vec<Cell>>, StoreError> {
+        let (arguments, statements) = (self.key_arguments(key)?, &self.statements);
+        let rows =
+            self.fetch(key, &statements.select, &arguments, &statements.select_kinds).await?;
+        Ok(rows.into_iter().next())
+    }
+
     fn found(&self, key: &[u8], row: Vec<Cell>) -> Result<Found, StoreError> {
+        let version = self.version(&row);
+        let expires_in_ms = self.columns.expires.as_ref().and_then(|_| row.last()?.integer());
+        let expires_in_ms = expires_in_ms.and_then(|left| u64::try_from(left).ok());
+        Ok(Found { record: self.record_of(key, row)?, version, expires_in_ms })
+    }
+
+    /// The state of a row: what the columns of ours hold.
+    fn version(&self, row: &[Cell]) -> Version {
+        let mut cells = row.iter();
+        let mut next = || cells.next().unwrap_or(&Cell::Null);
+        let slots = if self.columns.packed.is_some() { 3 } else { 1 };
+        let mut values: Vec<Option<&[u8]>> = (0..slots).map(|_| next().as_bytes()).collect();
+        let stamp_bytes = next().integer().map(i64::to_le_bytes);
+        if self.columns.stamp.is_some() {
+            values.push(stamp_bytes.as_ref().map(<[u8; 8]>::as_slice));
+        }
+        version_of(&values)
+    }
+
+    fn record_of(&self, key: &[u8], row: Vec<Cell>) -> Result<Record, StoreError> {
         let shape = |message: String| StoreError::shape(&self.name, key, message);
         let mut cells = row.into_iter();
         let mut next = || cells.next().unwrap_or(Cell::Null);
@@ -211,16 +240,6 @@ impl SqlStore {
             None => (None, None),
         };
         let stamp = self.columns.stamp.as_ref().and_then(|_| next().integer());
-        let expires_in_ms = self.columns.expires.as_ref().and_then(|_| next().integer());
-        let stamp_bytes = stamp.map(i64::to_le_bytes);
-        let mut values = vec![raw.as_deref()];
-        if self.columns.packed.is_some() {
-            values.extend([bytes.as_deref(), described.as_deref()]);
-        }
-        if self.columns.stamp.is_some() {
-            values.push(stamp_bytes.as_ref().map(<[u8; 8]>::as_slice));
-        }
-        let version = version_of(&values);
         let packed = match (bytes, described) {
             (None, _) => None,
             (Some(_), None) => {
@@ -228,7 +247,7 @@ impl SqlStore {
             }
             (Some(bytes), Some(described)) => {
                 let metadata = metadata::from_json(&described).map_err(shape)?;
-                Some(PackedField { bytes, metadata })
+                Some(PackedField { bytes: bytes.into(), metadata })
             }
         };
         let stamp = match stamp {
@@ -237,11 +256,7 @@ impl SqlStore {
                 u64::try_from(number).map_err(|_| shape(format!("a stamp below 0: {number}")))?,
             )),
         };
-        Ok(Found {
-            record: Record { raw, packed, stamp },
-            version,
-            expires_in_ms: expires_in_ms.and_then(|left| u64::try_from(left).ok()),
-        })
+        Ok(Record { raw: raw.map(Bytes::from), packed, stamp })
     }
 
     /// What a record has that the table has no place for.
@@ -316,10 +331,11 @@ impl Store for SqlStore {
     }
 
     async fn get(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
-        let (arguments, statements) = (self.key_arguments(key)?, &self.statements);
-        let rows =
-            self.fetch(key, &statements.select, &arguments, &statements.select_kinds).await?;
-        rows.into_iter().next().map(|row| self.found(key, row)).transpose()
+        self.row(key).await?.map(|row| self.found(key, row)).transpose()
+    }
+
+    async fn record(&self, key: &[u8]) -> Result<Option<Record>, StoreError> {
+        self.row(key).await?.map(|row| self.record_of(key, row)).transpose()
     }
 
     async fn put(
@@ -333,7 +349,7 @@ impl Store for SqlStore {
         let described = record.packed.as_ref().map(|packed| metadata::to_json(&packed.metadata));
         let mut values = vec![written(self.columns.raw.kind, record.raw.as_deref())];
         if let Some((_, metadata)) = &self.columns.packed {
-            let bytes = record.packed.as_ref().map(|packed| packed.bytes.as_slice());
+            let bytes = record.packed.as_ref().map(|packed| &packed.bytes[..]);
             values.push(Argument::Bytes(bytes));
             values.push(written(metadata.kind, described.as_deref().map(str::as_bytes)));
         }

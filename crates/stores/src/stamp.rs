@@ -5,6 +5,7 @@
 //! packed: there every reader is known to read envelopes. Where plain values are promised, the
 //! stamp is left out, and a value without one counts as older than every other.
 
+use bytes::Bytes;
 use cinch_core::codec::STORED;
 use cinch_core::envelope::{FIELD_VERSION, Field, Header, checksum, looks_like_envelope};
 use cinch_core::pack::looks_like_interop;
@@ -45,7 +46,7 @@ fn stamp_in(value: &[u8]) -> Option<Stamp> {
 }
 
 /// A value with the stamp in its header; as it was, where there is no room for one.
-fn stamped(value: Vec<u8>, stamp: Stamp) -> Vec<u8> {
+fn stamped(value: Bytes, stamp: Stamp) -> Bytes {
     let (mut header, body) = if looks_like_envelope(&value) {
         let Ok((header, header_bytes)) = Header::read(&value) else { return value };
         (header, &value[header_bytes..])
@@ -61,7 +62,7 @@ fn stamped(value: Vec<u8>, stamp: Stamp) -> Vec<u8> {
             checksum: Some(checksum(&value)),
             fields: Vec::new(),
         };
-        (header, value.as_slice())
+        (header, &value[..])
     };
     header.fields.retain(|field| field.kind != FIELD_VERSION);
     header.fields.push(Field { kind: FIELD_VERSION, value: stamp.0.to_le_bytes().to_vec() });
@@ -70,7 +71,7 @@ fn stamped(value: Vec<u8>, stamp: Stamp) -> Vec<u8> {
         return value;
     }
     out.extend_from_slice(body);
-    out
+    out.into()
 }
 
 #[cfg(test)]
@@ -87,7 +88,7 @@ mod tests {
     }
 
     fn record(value: &[u8], stamp: u64) -> Record {
-        Record { raw: Some(value.to_vec()), packed: None, stamp: Some(Stamp(stamp)) }
+        Record { raw: Some(value.to_vec().into()), packed: None, stamp: Some(Stamp(stamp)) }
     }
 
     #[test]

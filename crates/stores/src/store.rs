@@ -5,6 +5,7 @@
 //! kept unless a write says otherwise: a rewrite neither drops nor revives one.
 
 use async_trait::async_trait;
+use bytes::Bytes;
 /// How many copies of a payload a record has room for: what a namespace asks of its store.
 pub use cinch_rollout::settings::Slots;
 use cinch_rollout::{Record, Stamp};
@@ -27,7 +28,7 @@ pub struct Shape {
 /// The exact state of a record when it was read. Opaque: a store compares it, and two versions of
 /// one store that are equal mean that nothing changed in between, as far as that store can tell.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Version(pub Vec<u8>);
+pub struct Version(pub Bytes);
 
 /// A record that was found, with what is needed to replace exactly it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,13 +104,13 @@ pub trait Store: Send + Sync {
     /// [`StoreError`]; nothing stored is `None` and no error.
     async fn get(&self, key: &[u8]) -> Result<Option<Found>, StoreError>;
 
-    /// The record under a key as [`Store::get`] has it, but without its time to live where a store
-    /// would have to ask for that: what a service calls at every request.
+    /// The record under a key alone, without its state and its time to live, which some stores
+    /// would have to build or to ask for: what a service calls at every request.
     ///
     /// # Errors
     /// [`StoreError`]; nothing stored is `None` and no error.
-    async fn record(&self, key: &[u8]) -> Result<Option<Found>, StoreError> {
-        self.get(key).await
+    async fn record(&self, key: &[u8]) -> Result<Option<Record>, StoreError> {
+        Ok(self.get(key).await?.map(|found| found.record))
     }
 
     /// Writes a record as a whole, in one step: a `packed` of `None` removes the compressed field,

@@ -18,9 +18,11 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use cinch_rollout::Stamp;
+use cinch_rollout::gate::Read;
 
-use crate::client::{Client, ClientError, Got};
+use crate::client::{Client, ClientError};
 use crate::stamp::stamp_of;
 use crate::store::{Condition, Expiry, PutOutcome, Slots};
 
@@ -94,7 +96,7 @@ impl Default for TieredOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fresh {
     /// The payload.
-    pub payload: Vec<u8>,
+    pub payload: Bytes,
     /// Its version.
     pub stamp: Stamp,
 }
@@ -103,7 +105,7 @@ pub struct Fresh {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
     /// The payload, shared by all who waited for it.
-    pub payload: Arc<Vec<u8>>,
+    pub payload: Bytes,
     /// Its version, where one is known.
     pub stamp: Option<Stamp>,
     /// Where it is from.
@@ -265,17 +267,18 @@ impl Tiered {
     pub async fn put(
         &self,
         key: &[u8],
-        payload: &[u8],
+        payload: impl Into<Bytes>,
         stamp: Stamp,
     ) -> Result<Stored, TieredError> {
-        let shared = &self.shared;
+        let (shared, payload) = (&self.shared, payload.into());
         let condition = Condition::OlderThan(stamp);
         let persistent = &shared.persistent;
-        let outcome = persistent.put(key, payload, Some(stamp), &condition, Expiry::Keep).await?;
-        if outcome == PutOutcome::ConditionFailed && !shared.has(key, payload, stamp).await? {
+        let outcome =
+            persistent.put(key, payload.clone(), Some(stamp), &condition, Expiry::Keep).await?;
+        if outcome == PutOutcome::ConditionFailed && !shared.has(key, &payload, stamp).await? {
             return Ok(Stored::Superseded);
         }
-        shared.fill(key, payload, Some(stamp)).await;
+        shared.fill(key, &payload, Some(stamp)).await;
         Ok(Stored::Written)
     }
 
@@ -351,7 +354,8 @@ impl Shared {
             return Err(TieredError::TooOld { wanted: at_least, got: stamp });
         }
         let condition = Condition::OlderThan(stamp);
-        let put = self.persistent.put(key, &payload, Some(stamp), &condition, Expiry::Keep).await;
+        let put =
+            self.persistent.put(key, payload.clone(), Some(stamp), &condition, Expiry::Keep).await;
         match put {
             Ok(PutOutcome::Written) => self.fill(key, &payload, Some(stamp)).await,
             Ok(PutOutcome::ConditionFailed) => {
@@ -366,8 +370,7 @@ impl Shared {
             // holds what the persistent copy does not.
             Err(_) => self.counts.persistent_failures(),
         }
-        let (payload, origin) = (Arc::new(payload), Origin::Recomputed);
-        Ok(Some(Fetched { payload, stamp: Some(stamp), origin }))
+        Ok(Some(Fetched { payload, stamp: Some(stamp), origin: Origin::Recomputed }))
     }
 
     async fn persisted(&self, key: &[u8]) -> Result<Option<Fetched>, TieredError> {
@@ -383,11 +386,11 @@ impl Shared {
     /// Whether the persistent copy is exactly this: a write that is repeated finds its own.
     async fn has(&self, key: &[u8], payload: &[u8], stamp: Stamp) -> Result<bool, TieredError> {
         let found = self.persisted(key).await?;
-        Ok(found.is_some_and(|found| found.stamp == Some(stamp) && *found.payload == payload))
+        Ok(found.is_some_and(|found| found.stamp == Some(stamp) && found.payload == payload))
     }
 
     /// Puts a payload into the cache, unless what is there is as new. A failure is counted.
-    async fn fill(&self, key: &[u8], payload: &[u8], stamp: Option<Stamp>) {
+    async fn fill(&self, key: &[u8], payload: &Bytes, stamp: Option<Stamp>) {
         let result = match (stamp, self.cache.store().shape().has_stamp) {
             (Some(stamp), true) => {
                 self.cache_put(key, payload, Some(stamp), &Condition::OlderThan(stamp)).await
@@ -405,7 +408,7 @@ impl Shared {
     async fn fill_unguarded(
         &self,
         key: &[u8],
-        payload: &[u8],
+        payload: &Bytes,
         stamp: Stamp,
     ) -> Result<PutOutcome, ClientError> {
         let store = self.cache.store();
@@ -429,7 +432,7 @@ impl Shared {
     async fn cache_put(
         &self,
         key: &[u8],
-        payload: &[u8],
+        payload: &Bytes,
         stamp: Option<Stamp>,
         condition: &Condition,
     ) -> Result<PutOutcome, ClientError> {
@@ -438,11 +441,10 @@ impl Shared {
             Some(milliseconds) if has_expiry => Expiry::InMs(milliseconds),
             _ => Expiry::Keep,
         };
-        self.cache.put(key, payload, stamp, condition, expiry).await
+        self.cache.put(key, payload.clone(), stamp, condition, expiry).await
     }
 }
 
-fn fetched(got: Got, origin: Origin) -> Option<Fetched> {
-    let payload = Arc::new(got.read.payload?);
-    Some(Fetched { payload, stamp: got.read.stamp, origin })
+fn fetched(read: Read, origin: Origin) -> Option<Fetched> {
+    Some(Fetched { payload: read.payload?, stamp: read.stamp, origin })
 }

@@ -22,7 +22,7 @@ pub(crate) fn version_of(values: &[Option<&[u8]>]) -> Version {
             }
         }
     }
-    Version(version)
+    Version(version.into())
 }
 
 /// The values of a version.
@@ -35,7 +35,7 @@ pub(crate) fn values_of<'a>(
     store: &str,
 ) -> Result<Vec<Option<&'a [u8]>>, StoreError> {
     let foreign = || StoreError::Address(format!("{store}: this version is of another store"));
-    let mut rest = version.0.as_slice();
+    let mut rest = &version.0[..];
     let mut values = Vec::with_capacity(count);
     for _ in 0..count {
         let (mark, after) = rest.split_first().ok_or_else(foreign)?;
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(values_of(&version, 4, "s").unwrap(), values);
         assert!(values_of(&version, 3, "s").is_err());
         assert!(values_of(&version, 5, "s").is_err());
-        assert!(values_of(&Version(b"junk".to_vec()), 1, "s").is_err());
+        assert!(values_of(&Version(b"junk".to_vec().into()), 1, "s").is_err());
         assert_ne!(version_of(&[None]), version_of(&[Some(b"")]));
     }
 }

@@ -123,7 +123,7 @@ async fn store(
     if let Err(message) = check(&body) {
         return (StatusCode::UNPROCESSABLE_ENTITY, message).into_response();
     }
-    match service.tiered.put(&key, &body, Stamp(version)).await {
+    match service.tiered.put(&key, body, Stamp(version)).await {
         Ok(Stored::Written) => StatusCode::NO_CONTENT.into_response(),
         Ok(Stored::Superseded) => {
             let message = "a cart of this version or a newer one is there\n";

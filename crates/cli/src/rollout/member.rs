@@ -61,7 +61,7 @@ impl Member {
         match word {
             "put" => {
                 let (key, payload) = rest.split_once(' ').unwrap_or((rest, ""));
-                let (key, payload) = (key.as_bytes(), payload.as_bytes());
+                let (key, payload) = (key.as_bytes(), payload.to_owned());
                 let put =
                     self.client.put(key, payload, None, &Condition::Always, Expiry::Keep).await;
                 let mut health = lock(&self.health);
@@ -77,14 +77,14 @@ impl Member {
                 health.reads += 1;
                 match got {
                     Ok(None) => json!({ "payload": null }),
-                    Ok(Some(got)) => {
-                        let findings = &got.read.findings;
+                    Ok(Some(read)) => {
+                        let findings = &read.findings;
                         let is_mismatch = findings.iter().any(Finding::is_critical);
                         health.mismatches += u64::from(is_mismatch);
-                        let payload = got.read.payload.as_deref().map(String::from_utf8_lossy);
+                        let payload = read.payload.as_deref().map(String::from_utf8_lossy);
                         json!({
                             "payload": payload,
-                            "source": (match got.read.source {
+                            "source": (match read.source {
                                 Source::Raw => "raw",
                                 Source::Packed => "packed",
                                 Source::Foreign => "foreign",

@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use cinch_core::envelope::{Header, looks_like_envelope};
-use cinch_core::pack::{Found, looks_like_interop, unpack_interop};
+use cinch_core::envelope::{Header, UnpackError, looks_like_envelope};
+use cinch_core::pack::{looks_like_interop, unpack_interop};
 
 use super::foreign;
 use super::pool::Pool;
@@ -12,7 +12,7 @@ use super::same::is_same;
 use super::{DecodeError, Finding, Read, ReadError, Source};
 use crate::modes::ReadMode;
 use crate::record::{Metadata, PackedField, Record, raw_checksum};
-use crate::settings::Namespace;
+use crate::settings::{ForeignFormat, Namespace};
 
 /// What the raw field says of the packed one.
 enum Standing {
@@ -76,7 +76,7 @@ pub(super) fn two(
             if mode == ReadMode::NoCompress {
                 read.findings.push(Finding::RawMissing);
             }
-            read.payload = Some(out);
+            read.payload = Some(out.into());
             read.source = Source::Packed;
         }
         (Some(raw), standing) => {
@@ -87,7 +87,7 @@ pub(super) fn two(
                 (false, true) => read.findings.push(Finding::Mismatch),
                 (false, false) => read.findings.push(Finding::Unproven),
                 (true, _) if mode == ReadMode::CompressOnly => {
-                    read.payload = Some(out);
+                    read.payload = Some(out.into());
                     read.source = Source::Packed;
                 }
                 (true, _) => {}
@@ -128,6 +128,26 @@ fn size_mismatch(packed: &PackedField, payload_bytes: usize) -> Option<Finding> 
     (expected != got).then_some(Finding::SizeMismatch { expected, got })
 }
 
+/// What the value of a store with one slot is.
+#[derive(Clone, Copy)]
+enum Form {
+    Envelope,
+    Interop,
+    Foreign(ForeignFormat),
+    Plain,
+}
+
+fn form_of(namespace: &Namespace, value: &[u8]) -> Form {
+    if looks_like_envelope(value) {
+        Form::Envelope
+    } else if looks_like_interop(value) {
+        Form::Interop
+    } else {
+        let listed = foreign::format_of(&namespace.foreign_formats, value);
+        listed.map_or(Form::Plain, Form::Foreign)
+    }
+}
+
 pub(super) fn one(namespace: &Namespace, pool: &Pool, record: &Record) -> Result<Read, ReadError> {
     let mut read = Read {
         payload: None,
@@ -139,27 +159,31 @@ pub(super) fn one(namespace: &Namespace, pool: &Pool, record: &Record) -> Result
     };
     let Some(value) = &record.raw else { return Ok(read) };
     let failed = |error: DecodeError| failed(namespace, value, error);
-    let mut out = Vec::new();
-    let started = Instant::now();
-    if looks_like_envelope(value) {
-        pool.take().unpack(value, &mut out).map_err(failed)?;
-        read.source = Source::Packed;
-    } else if looks_like_interop(value) {
-        unpack_interop(value, namespace.payload_bytes_max, &mut out)
-            .map_err(|error| failed(error.into()))?;
-        read.source = Source::Packed;
-    } else if let Some(format) = foreign::format_of(&namespace.foreign_formats, value) {
-        foreign::decode(format, value, namespace.payload_bytes_max, &mut out)
-            .map_err(|error| failed(error.into()))?;
-        read.source = Source::Foreign;
-    } else {
-        let found = pool.take().unpack(value, &mut out).map_err(failed)?;
-        debug_assert_eq!(found, Found::Plain);
-        read.payload = Some(out);
+    let form = form_of(namespace, value);
+    if let Form::Plain = form {
+        // It is handed on as it is: where compression is off a read copies nothing.
+        let (limit, got) = (namespace.payload_bytes_max, value.len());
+        if got > limit {
+            return Err(failed(UnpackError::TooLarge { limit, got }.into()));
+        }
+        read.payload = Some(value.clone());
         return Ok(read);
     }
+    let limit_bytes = namespace.payload_bytes_max;
+    let mut out = Vec::new();
+    let started = Instant::now();
+    match form {
+        Form::Envelope => pool.take().unpack(value, &mut out).map_err(failed)?,
+        Form::Interop => {
+            unpack_interop(value, limit_bytes, &mut out).map_err(|error| failed(error.into()))?;
+        }
+        Form::Foreign(format) => foreign::decode(format, value, limit_bytes, &mut out)
+            .map_err(|error| failed(error.into()))?,
+        Form::Plain => {}
+    }
+    read.source = if let Form::Foreign(_) = form { Source::Foreign } else { Source::Packed };
     read.unpack_time = Some(started.elapsed());
     read.packed_bytes = Some(value.len());
-    read.payload = Some(out);
+    read.payload = Some(out.into());
     Ok(read)
 }

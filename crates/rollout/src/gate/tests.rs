@@ -23,12 +23,19 @@ fn one(write: SingleWrite) -> Plan {
     Plan::One(OneSlotPlan { write, write_obstacle: None })
 }
 
-fn cart(items: usize) -> Vec<u8> {
+fn cart(items: usize) -> Bytes {
     let item = r#"{"sku":"SKU-1","title":"A thing","price":12.50,"quantity":1},"#;
-    format!(r#"{{"items":[{}{{}}]}}"#, item.repeat(items)).into_bytes()
+    format!(r#"{{"items":[{}{{}}]}}"#, item.repeat(items)).into()
 }
 
-fn write(gate: &Gate, mode: WriteMode, payload: &[u8]) -> Record {
+/// The same bytes but for one bit.
+fn damaged(bytes: &Bytes, at: usize) -> Bytes {
+    let mut bytes = bytes.to_vec();
+    bytes[at] ^= 0x55;
+    bytes.into()
+}
+
+fn write(gate: &Gate, mode: WriteMode, payload: &Bytes) -> Record {
     gate.write(&two(mode, ReadMode::CompressOnly), payload, Some(Stamp(7)), 1).unwrap().record
 }
 
@@ -47,7 +54,7 @@ const METHODS: &[&str] = &[
 fn every_mode_reads_what_every_mode_wrote_where_the_pair_is_allowed() {
     for method in METHODS {
         let gate = gate(method);
-        for payload in [cart(20), b"{}".to_vec(), b"12345".to_vec(), Vec::new()] {
+        for payload in [cart(20), "{}".into(), "12345".into(), Bytes::new()] {
             for write_mode in WriteMode::ALL {
                 let record = write(&gate, write_mode, &payload);
                 let is_packed = record.packed.is_some();
@@ -138,7 +145,7 @@ fn damage_is_an_error_without_the_raw_copy_and_a_counter_with_it() {
         let packed = record.packed.as_mut().unwrap();
         packed.metadata.raw_checksum = Some(raw_checksum(&payload));
         let middle = packed.bytes.len() / 2;
-        packed.bytes[middle] ^= 0x55;
+        packed.bytes = damaged(&packed.bytes, middle);
         let found = gate.read(&two(WriteMode::Dual, ReadMode::CompressOnly), &record);
         match raw {
             None => assert!(!found.unwrap_err().may_be_removed),
@@ -177,7 +184,7 @@ fn an_unknown_codec_is_no_damage() {
         raw_checksum: None,
         raw_nulled: None,
     };
-    let packed = PackedField { bytes: vec![1], metadata };
+    let packed = PackedField { bytes: vec![1].into(), metadata };
     let record = Record { raw: None, packed: Some(packed), stamp: None };
     let error = gate.read(&two(WriteMode::Dual, ReadMode::CompressOnly), &record).unwrap_err();
     assert!(!error.may_be_removed, "a reader that is behind must not remove what it can't read");
@@ -190,9 +197,9 @@ fn one_slot_gives_back_every_byte_string_in_every_mode() {
     let envelope = gate.write(&one(SingleWrite::Packed), &cart(20), None, 0).unwrap().record;
     let envelope = envelope.raw.unwrap();
     assert!(envelope.len() < 200);
-    let mut cut = envelope.clone();
-    cut.truncate(20);
-    for payload in [cart(20), Vec::new(), b"7".to_vec(), envelope, cut, vec![0xC1, 0x9E, 0x80]] {
+    let cut = envelope.slice(..20);
+    let head = Bytes::from_static(&[0xC1, 0x9E, 0x80]);
+    for payload in [cart(20), Bytes::new(), "7".into(), envelope, cut, head] {
         for mode in [SingleWrite::Plain, SingleWrite::Shadow, SingleWrite::Packed] {
             let written = gate.write(&one(mode), &payload, None, 0).unwrap();
             let found = gate.read(&one(SingleWrite::Plain), &written.record).unwrap();
@@ -229,7 +236,7 @@ fn damaged_values_of_a_cache_may_be_removed_and_others_not() {
         let gate = gate(&format!("write = \"packed\"\n{settings}"));
         let written = gate.write(&one(SingleWrite::Packed), &cart(20), None, 0).unwrap();
         let mut record = written.record;
-        record.raw.as_mut().unwrap()[25] ^= 1;
+        record.raw = Some(damaged(&record.raw.unwrap(), 25));
         let error = gate.read(&one(SingleWrite::Packed), &record).unwrap_err();
         assert_eq!(error.may_be_removed, is_cache);
     }
@@ -238,6 +245,6 @@ fn damaged_values_of_a_cache_may_be_removed_and_others_not() {
 #[test]
 fn a_payload_over_the_limit_is_refused_before_anything_is_done() {
     let gate = gate("write = \"packed\"\n");
-    let error = gate.write(&one(SingleWrite::Packed), &vec![b'a'; LIMIT + 1], None, 0);
+    let error = gate.write(&one(SingleWrite::Packed), &vec![b'a'; LIMIT + 1].into(), None, 0);
     assert_eq!(error.unwrap_err(), WriteError::TooLarge { limit: LIMIT, got: LIMIT + 1 });
 }

@@ -4,15 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use cinch_core::codec::{Compressor, Decompressor, SetupError};
-use cinch_core::envelope::looks_like_envelope;
-use cinch_core::pack::{
-    Found, Outcome, Packer, PlainReason, Unpacker, is_worth_packing, looks_like_interop,
-    reason_to_leave,
-};
+use cinch_core::pack::{Outcome, Packer, PlainReason, Unpacker, is_worth_packing, reason_to_leave};
 
 use super::same::is_same;
-use super::{DecodeError, PackOutcome, WriteError};
+use super::{DecodeError, PackOutcome, WriteError, looks_packed};
 use crate::modes::SingleWrite;
 use crate::published::{self, PublishedCodec};
 use crate::record::{Metadata, PackedField, raw_checksum};
@@ -31,7 +28,7 @@ pub(super) struct Tools {
 
 /// What was made for a store with one slot.
 pub(super) struct MadeValue {
-    pub value: Vec<u8>,
+    pub value: Bytes,
     pub packed_bytes: Option<usize>,
     pub outcome: Option<PackOutcome>,
     pub was_tried: bool,
@@ -72,7 +69,7 @@ impl Tools {
             Some(published) => match self.pack_block(published, payload)? {
                 Ok(()) => {
                     let packed = Outcome::Packed { not_encoded: None };
-                    (self.out.clone(), published.name(), packed)
+                    (Bytes::copy_from_slice(&self.out), published.name(), packed)
                 }
                 Err(reason) => return Ok((None, PackOutcome::Packer(Outcome::Plain(reason)))),
             },
@@ -87,7 +84,7 @@ impl Tools {
                     // A payload that starts like an envelope: beside the raw field nobody takes it
                     // for one, so that there is nothing to gain by wrapping it.
                     Outcome::Wrapped => return Ok((None, PackOutcome::Packer(Outcome::Wrapped))),
-                    packed => (self.out.clone(), Metadata::ENVELOPE, packed),
+                    packed => (Bytes::copy_from_slice(&self.out), Metadata::ENVELOPE, packed),
                 }
             }
         };
@@ -134,13 +131,13 @@ impl Tools {
     pub(super) fn pack_value(
         &mut self,
         mode: SingleWrite,
-        payload: &[u8],
+        payload: &Bytes,
     ) -> Result<MadeValue, WriteError> {
-        if looks_like_envelope(payload) || looks_like_interop(payload) {
+        if looks_packed(payload) {
             return self.pack_look_alike(payload);
         }
         if mode == SingleWrite::Plain {
-            let value = payload.to_vec();
+            let value = payload.clone();
             return Ok(MadeValue { value, packed_bytes: None, outcome: None, was_tried: false });
         }
         let mut out = std::mem::take(&mut self.out);
@@ -150,7 +147,7 @@ impl Tools {
         let is_packed = matches!(outcome, Outcome::Packed { .. });
         let packed_bytes = is_packed.then_some(self.out.len());
         if mode == SingleWrite::Packed {
-            let value = self.out.clone();
+            let value = Bytes::copy_from_slice(&self.out);
             let outcome = Some(PackOutcome::Packer(outcome));
             return Ok(MadeValue { value, packed_bytes, outcome, was_tried: true });
         }
@@ -164,19 +161,19 @@ impl Tools {
             true => PackOutcome::Packer(outcome),
             false => PackOutcome::ShadowMismatch,
         };
-        let value = payload.to_vec();
+        let value = payload.clone();
         Ok(MadeValue { value, packed_bytes, outcome: Some(outcome), was_tried: true })
     }
 
     /// A payload that a reader would take for an envelope: it is one, and is passed on, or it is
     /// wrapped, in every mode.
-    fn pack_look_alike(&mut self, payload: &[u8]) -> Result<MadeValue, WriteError> {
+    fn pack_look_alike(&mut self, payload: &Bytes) -> Result<MadeValue, WriteError> {
         let mut check = std::mem::take(&mut self.check);
         let is_sound = self.unpacker.unpack(payload, &mut check).is_ok();
         self.check = check;
         if self.namespace.input_envelopes == InputEnvelopes::Pass && is_sound {
             return Ok(MadeValue {
-                value: payload.to_vec(),
+                value: payload.clone(),
                 packed_bytes: Some(payload.len()),
                 outcome: Some(PackOutcome::PassedOn),
                 was_tried: false,
@@ -186,13 +183,14 @@ impl Tools {
         let packed = self.packer()?.pack(payload, &mut out);
         self.out = out;
         let outcome = Some(PackOutcome::Packer(packed?));
-        let value = self.out.clone();
+        let value = Bytes::copy_from_slice(&self.out);
         Ok(MadeValue { packed_bytes: None, value, outcome, was_tried: true })
     }
 
-    /// Reads an envelope or a plain value into `out`.
-    pub(super) fn unpack(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<Found, DecodeError> {
-        Ok(self.unpacker.read(value, out)?)
+    /// Unpacks an envelope into `out`.
+    pub(super) fn unpack(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
+        self.unpacker.unpack(value, out)?;
+        Ok(())
     }
 
     /// Reads a packed field into `out`, by what its metadata says.

@@ -51,13 +51,13 @@ fn a_write_and_a_read_show_in_the_text_that_is_scraped() {
     let of_namespace = metrics.namespace(&namespace);
     let gate = Gate::new(namespace);
     let plan = plan(WriteMode::Dual, ReadMode::VerifyCompress);
-    let payload = br#"{"sku":"SKU-1","price":12.50},"#.repeat(20);
+    let payload = Bytes::from(br#"{"sku":"SKU-1","price":12.50},"#.repeat(20));
     let written = gate.write(&plan, &payload, None, 0).unwrap();
     of_namespace.wrote(&written);
-    of_namespace.wrote(&gate.write(&plan, b"12", None, 0).unwrap());
+    of_namespace.wrote(&gate.write(&plan, &Bytes::from("12"), None, 0).unwrap());
     let mut record = written.record;
     of_namespace.read(&gate.read(&plan, &record).unwrap());
-    record.raw.as_mut().unwrap()[0] = b'[';
+    record.raw = Some(Bytes::from([b"[", &payload[1..]].concat()));
     of_namespace.read(&gate.read(&plan, &record).unwrap());
     record.raw = None;
     record.packed.as_mut().unwrap().metadata.raw_nulled = Some(true);

@@ -103,7 +103,7 @@ async fn called(calls: &Calls) -> Result<Outcome, Box<dyn Error>> {
     for (index, payload) in lines(&calls.payloads)?.enumerate() {
         let (key, payload) = (key(index), payload?);
         let start = Start::now();
-        client.put(&key, &payload, None, &Condition::Always, expiry).await?;
+        client.put(&key, payload.clone(), None, &Condition::Always, expiry).await?;
         writes.add(start);
     }
     let sent_bytes = sent().zip(sent_before).map(|(now, before)| now - before);
@@ -115,7 +115,7 @@ async fn called(calls: &Calls) -> Result<Outcome, Box<dyn Error>> {
         let start = Start::now();
         let got = client.get(&key).await?;
         reads.add(start);
-        if got.and_then(|got| got.read.payload) != Some(payload) {
+        if got.and_then(|read| read.payload).as_deref() != Some(&payload[..]) {
             let key = String::from_utf8_lossy(&key).into_owned();
             return Err(format!("{key} did not come back as it was written").into());
         }

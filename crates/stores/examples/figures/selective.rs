@@ -118,9 +118,9 @@ impl Measuring<'_> {
             Way::Text(client) => {
                 let (old, new) = (before.to_string(), after.to_string());
                 let (always, keep) = (&Condition::Always, Expiry::Keep);
-                client.put(key.as_bytes(), old.as_bytes(), None, always, keep).await?;
+                client.put(key.as_bytes(), old, None, always, keep).await?;
                 let sent = self.counted.bytes();
-                client.put(key.as_bytes(), new.as_bytes(), None, always, keep).await?;
+                client.put(key.as_bytes(), new, None, always, keep).await?;
                 sent
             }
             Way::Embedded(collection) | Way::Selective(collection) => {

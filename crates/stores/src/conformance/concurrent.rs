@@ -43,7 +43,7 @@ pub(super) async fn increments_are_not_lost(subject: &Subject) {
     }
     tasks.join_all().await;
     let raw = subject.get(key).await.record.raw;
-    assert_eq!(raw, Some((TASKS * ROUNDS).to_string().into_bytes()), "updates were lost");
+    assert_eq!(raw, Some((TASKS * ROUNDS).to_string().into()), "updates were lost");
 }
 
 pub(super) async fn one_of_many_creates(subject: &Subject) {

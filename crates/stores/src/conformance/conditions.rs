@@ -66,7 +66,8 @@ pub(super) async fn is_replaces_exactly_what_was_read(subject: &Subject) {
         let mut changed = Vec::from([Record { raw: None, ..whole.clone() }]);
         changed.push(Record { packed: None, ..whole.clone() });
         let mut bytes = whole.clone();
-        bytes.packed.as_mut().expect("two slots").bytes.push(0);
+        let packed = bytes.packed.as_mut().expect("two slots");
+        packed.bytes = [&packed.bytes[..], b"\0"].concat().into();
         let mut metadata = whole.clone();
         metadata.packed.as_mut().expect("two slots").metadata.raw_checksum = None;
         changed.extend([bytes, metadata]);
@@ -135,7 +136,7 @@ pub(super) async fn deletes_have_conditions_too(subject: &Subject) {
 pub(super) async fn versions_of_others_are_refused(subject: &Subject) {
     let key = b"foreign";
     assert_put(subject, key, &subject.record(1), &Condition::Always, Written).await;
-    let foreign = Condition::Is(Version(b"\x07junk".to_vec()));
+    let foreign = Condition::Is(Version(b"\x07junk".to_vec().into()));
     let put = subject.store.put(key, &subject.record(2), &foreign, Expiry::Keep).await;
     assert!(!matches!(put, Ok(Written)), "{put:?}");
     assert_eq!(subject.get(key).await.record, subject.record(1));

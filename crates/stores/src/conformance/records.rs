@@ -65,7 +65,7 @@ pub(super) async fn come_back_as_they_were(subject: &Subject) {
             raw_checksum: None,
             raw_nulled: None,
         };
-        let empty = PackedField { bytes: Vec::new(), metadata: bare };
+        let empty = PackedField { bytes: Vec::new().into(), metadata: bare };
         let nulled = Metadata { raw_nulled: Some(true), ..packed(7).metadata };
         let large = PackedField { bytes: noise.collect(), metadata: packed(8).metadata };
         for packed in [empty, PackedField { metadata: nulled, ..packed(7) }, large] {

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use bson::oid::ObjectId;
 use bson::spec::BinarySubtype;
 use bson::{Binary, Bson, DateTime, Document, doc};
+use bytes::Bytes;
 use cinch_rollout::{Metadata, PackedField, Record, Stamp};
 
 use super::names::{KeyForm, MongoNames, RawForm};
@@ -135,20 +136,34 @@ fn size(size: u64) -> Bson {
     }
 }
 
-/// Reads a document; the message says what is wrong with it.
+/// Reads a document with its state; the message says what is wrong with it.
 pub(super) fn found(
-    document: &Document,
+    document: Document,
     names: &MongoNames,
     now: DateTime,
 ) -> Result<Found, String> {
-    let raw = match document.get(&names.raw) {
-        None | Some(Bson::Null) => None,
-        Some(Bson::String(text)) => Some(text.clone().into_bytes()),
-        Some(Bson::Binary(binary)) => Some(binary.bytes.clone()),
-        // An embedded document, or a number: its JSON text. Dates and ids are Extended JSON.
-        Some(other) => Some(serde_json::to_vec(other).map_err(|error| error.to_string())?),
+    let expires = names.expires.as_ref().and_then(|name| document.get(name));
+    let expires_in_ms = match expires {
+        Some(Bson::DateTime(at)) => {
+            let left = at.timestamp_millis().saturating_sub(now.timestamp_millis());
+            Some(u64::try_from(left).unwrap_or(0))
+        }
+        _ => None,
     };
-    let packed = match document.get(&names.container) {
+    let version = version(&document, names)?;
+    Ok(Found { record: record(document, names)?, version, expires_in_ms })
+}
+
+/// Reads a document; the message says what is wrong with it.
+pub(super) fn record(mut document: Document, names: &MongoNames) -> Result<Record, String> {
+    let raw = match document.remove(&names.raw) {
+        None | Some(Bson::Null) => None,
+        Some(Bson::String(text)) => Some(text.into_bytes()),
+        Some(Bson::Binary(binary)) => Some(binary.bytes),
+        // An embedded document, or a number: its JSON text. Dates and ids are Extended JSON.
+        Some(other) => Some(serde_json::to_vec(&other).map_err(|error| error.to_string())?),
+    };
+    let packed = match document.remove(&names.container) {
         None | Some(Bson::Null) => None,
         Some(Bson::Document(container)) => packed(container, names)?,
         Some(other) => {
@@ -163,22 +178,13 @@ pub(super) fn found(
             Some(Stamp(whole_number(value).ok_or_else(wrong)?))
         }
     };
-    let expires = names.expires.as_ref().and_then(|name| document.get(name));
-    let expires_in_ms = match expires {
-        Some(Bson::DateTime(at)) => {
-            let left = at.timestamp_millis().saturating_sub(now.timestamp_millis());
-            Some(u64::try_from(left).unwrap_or(0))
-        }
-        _ => None,
-    };
-    let record = Record { raw, packed, stamp };
-    Ok(Found { record, version: version(document, names)?, expires_in_ms })
+    Ok(Record { raw: raw.map(Bytes::from), packed, stamp })
 }
 
-fn packed(container: &Document, names: &MongoNames) -> Result<Option<PackedField>, String> {
-    let bytes = match container.get(&names.compressed) {
+fn packed(mut container: Document, names: &MongoNames) -> Result<Option<PackedField>, String> {
+    let bytes = match container.remove(&names.compressed) {
         None | Some(Bson::Null) => return Ok(None),
-        Some(Bson::Binary(binary)) => binary.bytes.clone(),
+        Some(Bson::Binary(binary)) => binary.bytes,
         Some(Bson::String(text)) => STANDARD
             .decode(text)
             .map_err(|error| format!("{} is a text and no base64: {error}", names.compressed))?,
@@ -214,7 +220,7 @@ fn packed(container: &Document, names: &MongoNames) -> Result<Option<PackedField
             Some(_) => return Err(wrong(RAW_NULLED)),
         },
     };
-    Ok(Some(PackedField { bytes, metadata }))
+    Ok(Some(PackedField { bytes: bytes.into(), metadata }))
 }
 
 /// A number that somebody wrote, in whichever type their driver chose.
@@ -235,12 +241,12 @@ fn version(document: &Document, names: &MongoNames) -> Result<Version, String> {
             old.insert(name, value.clone());
         }
     }
-    old.to_vec().map(Version).map_err(|error| error.to_string())
+    old.to_vec().map(|old| Version(old.into())).map_err(|error| error.to_string())
 }
 
 /// The comparisons that hold for exactly the old values.
 pub(super) fn state_filter(version: &Version, names: &MongoNames) -> Option<Document> {
-    let old = Document::from_reader(version.0.as_slice()).ok()?;
+    let old = Document::from_reader(&version.0[..]).ok()?;
     let written = names.written();
     if old.keys().any(|name| !written.contains(&name.as_str())) {
         return None;
@@ -283,7 +289,7 @@ mod tests {
     fn documents_written_by_hand_are_read() {
         let names = MongoNames { stamp: Some("v".to_owned()), ..MongoNames::default() };
         let read = |document: Document| {
-            found(&document, &names, DateTime::from_millis(0)).map(|found| found.record)
+            found(document, &names, DateTime::from_millis(0)).map(|found| found.record)
         };
         let metadata = doc! { CODEC: "GZIP", COMPRESSED_SIZE: 3.0, UNCOMPRESSED_SIZE: 6_485_i64 };
         let binary = Binary { subtype: BinarySubtype::UserDefined(0x85), bytes: b"abc".to_vec() };
@@ -294,7 +300,7 @@ mod tests {
             .unwrap();
             assert_eq!(record.raw.as_deref(), Some(&br#"{"b":1,"a":[true,"x"]}"#[..]));
             let packed = record.packed.unwrap();
-            assert_eq!(packed.bytes, b"abc");
+            assert_eq!(packed.bytes, "abc");
             let sizes = (packed.metadata.compressed_size, packed.metadata.uncompressed_size);
             assert_eq!(sizes, (3, 6485));
             assert_eq!(record.stamp, Some(Stamp(5)));

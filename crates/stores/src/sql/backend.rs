@@ -39,6 +39,13 @@ impl Cell {
         }
     }
 
+    pub(super) fn as_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Cell::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
     pub(super) fn integer(&self) -> Option<i64> {
         match self {
             Cell::Integer(number) => Some(*number),

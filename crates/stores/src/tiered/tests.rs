@@ -138,13 +138,13 @@ async fn never() -> Result<Option<Fresh>, RecomputeError> {
 }
 
 fn computed(version: u64) -> Result<Option<Fresh>, RecomputeError> {
-    Ok(Some(Fresh { payload: cart(version), stamp: Stamp(version) }))
+    Ok(Some(Fresh { payload: cart(version).into(), stamp: Stamp(version) }))
 }
 
 #[track_caller]
 fn assert_is(fetched: Option<Fetched>, version: u64, origin: Origin) {
     let fetched = fetched.expect("a payload");
-    assert_eq!((&*fetched.payload, fetched.origin), (&cart(version), origin));
+    assert_eq!((&fetched.payload[..], fetched.origin), (&cart(version)[..], origin));
     assert_eq!(fetched.stamp, Some(Stamp(version)));
 }
 
@@ -160,7 +160,7 @@ async fn a_read_goes_as_far_as_it_must_and_fills_what_it_passed() {
         cache.inner.delete(KEY, &Condition::Always).await.unwrap();
         assert_is(tiered.get(KEY, Stamp(3), never).await.unwrap(), 3, Origin::Persistent);
         assert_is(tiered.get(KEY, Stamp(3), never).await.unwrap(), 3, Origin::Cache);
-        assert_eq!(tiered.put(KEY, &cart(5), Stamp(5)).await.unwrap(), Stored::Written);
+        assert_eq!(tiered.put(KEY, cart(5), Stamp(5)).await.unwrap(), Stored::Written);
         assert_is(tiered.get(KEY, Stamp(5), never).await.unwrap(), 5, Origin::Cache);
         tiered.remove(KEY).await.unwrap();
         assert_eq!(tiered.get(KEY, Stamp(0), async || Ok(None)).await.unwrap(), None);
@@ -171,16 +171,16 @@ async fn a_read_goes_as_far_as_it_must_and_fills_what_it_passed() {
 async fn an_older_write_never_replaces_a_newer_one_in_either_tier() {
     for has_stamp in [true, false] {
         let Fixture { cache, tiered, .. } = fixture(has_stamp);
-        tiered.put(KEY, &cart(7), Stamp(7)).await.unwrap();
-        assert_eq!(tiered.put(KEY, &cart(6), Stamp(6)).await.unwrap(), Stored::Superseded);
+        tiered.put(KEY, cart(7), Stamp(7)).await.unwrap();
+        assert_eq!(tiered.put(KEY, cart(6), Stamp(6)).await.unwrap(), Stored::Superseded);
         assert_is(tiered.get(KEY, Stamp(0), never).await.unwrap(), 7, Origin::Cache);
         // The same write again, after an answer that was lost.
-        assert_eq!(tiered.put(KEY, &cart(7), Stamp(7)).await.unwrap(), Stored::Written);
-        assert_eq!(tiered.put(KEY, &cart(8), Stamp(7)).await.unwrap(), Stored::Superseded);
+        assert_eq!(tiered.put(KEY, cart(7), Stamp(7)).await.unwrap(), Stored::Written);
+        assert_eq!(tiered.put(KEY, cart(8), Stamp(7)).await.unwrap(), Stored::Superseded);
         // A cache that is ahead of what a slow reader brings.
         cache.freeze(KEY).await;
         *cache.replica.lock().unwrap() = None;
-        tiered.shared.fill(KEY, &cart(2), Some(Stamp(2))).await;
+        tiered.shared.fill(KEY, &cart(2).into(), Some(Stamp(2))).await;
         assert_is(tiered.get(KEY, Stamp(0), never).await.unwrap(), 7, Origin::Cache);
     }
 }
@@ -189,9 +189,9 @@ async fn an_older_write_never_replaces_a_newer_one_in_either_tier() {
 async fn a_cache_that_is_down_costs_a_read_of_the_persistent_copy() {
     for has_stamp in [true, false] {
         let Fixture { cache, tiered, .. } = fixture(has_stamp);
-        tiered.put(KEY, &cart(1), Stamp(1)).await.unwrap();
+        tiered.put(KEY, cart(1), Stamp(1)).await.unwrap();
         cache.set_down(true);
-        assert_eq!(tiered.put(KEY, &cart(2), Stamp(2)).await.unwrap(), Stored::Written);
+        assert_eq!(tiered.put(KEY, cart(2), Stamp(2)).await.unwrap(), Stored::Written);
         assert_is(tiered.get(KEY, Stamp(0), never).await.unwrap(), 2, Origin::Persistent);
         assert!(tiered.counts().cache_failures >= 2);
         cache.set_down(false);
@@ -216,9 +216,12 @@ async fn no_lost_call_of_a_cache_fails_a_caller_or_brings_back_what_is_old() {
             let back = Client::new(persistent as Arc<dyn Store>, live(LEAN));
             let tiered = Tiered::new(front, back, TieredOptions::default()).unwrap();
             for version in 1..4 {
-                tiered.put(KEY, &cart(version), Stamp(version)).await.unwrap();
+                tiered.put(KEY, cart(version), Stamp(version)).await.unwrap();
                 let got = tiered.get(KEY, Stamp(version), never).await.unwrap().unwrap();
-                assert_eq!((&*got.payload, got.stamp), (&cart(version), Some(Stamp(version))));
+                assert_eq!(
+                    (&got.payload[..], got.stamp),
+                    (&cart(version)[..], Some(Stamp(version)))
+                );
             }
             calls = faulty.calls();
         }
@@ -230,12 +233,12 @@ async fn no_lost_call_of_a_cache_fails_a_caller_or_brings_back_what_is_old() {
 #[tokio::test]
 async fn a_persistent_copy_that_is_down_is_an_error_and_is_not_computed_anew() {
     let Fixture { cache, persistent, tiered } = fixture(true);
-    tiered.put(KEY, &cart(1), Stamp(1)).await.unwrap();
+    tiered.put(KEY, cart(1), Stamp(1)).await.unwrap();
     persistent.set_down(true);
     assert_is(tiered.get(KEY, Stamp(1), never).await.unwrap(), 1, Origin::Cache);
     let refused = tiered.get(KEY, Stamp(2), never).await;
     assert!(matches!(refused, Err(TieredError::Persistent(_))), "{refused:?}");
-    let refused = tiered.put(KEY, &cart(2), Stamp(2)).await;
+    let refused = tiered.put(KEY, cart(2), Stamp(2)).await;
     assert!(matches!(refused, Err(TieredError::Persistent(_))));
     let cached = cache.inner.get(KEY).await.unwrap().unwrap().record.stamp;
     assert_eq!(cached, Some(Stamp(1)), "the cache never has what the persistent copy has not");
@@ -244,9 +247,9 @@ async fn a_persistent_copy_that_is_down_is_an_error_and_is_not_computed_anew() {
 #[tokio::test]
 async fn a_replica_that_lags_is_recognised_and_overwrites_nothing() {
     let Fixture { cache, persistent, tiered } = fixture(true);
-    tiered.put(KEY, &cart(1), Stamp(1)).await.unwrap();
+    tiered.put(KEY, cart(1), Stamp(1)).await.unwrap();
     persistent.freeze(KEY).await;
-    tiered.put(KEY, &cart(4), Stamp(4)).await.unwrap();
+    tiered.put(KEY, cart(4), Stamp(4)).await.unwrap();
     cache.inner.delete(KEY, &Condition::Always).await.unwrap();
     let got = tiered.get(KEY, Stamp(4), async || computed(4)).await.unwrap();
     assert_is(got, 4, Origin::Recomputed);
@@ -261,11 +264,11 @@ async fn a_replica_that_lags_is_recognised_and_overwrites_nothing() {
 #[tokio::test]
 async fn what_can_not_be_read_is_fetched_from_behind_and_never_overwritten_there() {
     let Fixture { cache, persistent, tiered } = fixture(false);
-    tiered.put(KEY, &cart(1), Stamp(1)).await.unwrap();
+    tiered.put(KEY, cart(1), Stamp(1)).await.unwrap();
     let mut record = cache.inner.get(KEY).await.unwrap().unwrap().record;
-    let value = record.raw.as_mut().unwrap();
-    let last = value.len() - 1;
-    value[last] ^= 1;
+    let mut value = record.raw.unwrap().to_vec();
+    *value.last_mut().unwrap() ^= 1;
+    record.raw = Some(value.into());
     cache.inner.put(KEY, &record, &Condition::Always, Expiry::Keep).await.unwrap();
     assert_is(tiered.get(KEY, Stamp(1), never).await.unwrap(), 1, Origin::Persistent);
     assert_eq!(tiered.counts().cache_unreadable, 1);
@@ -346,7 +349,7 @@ async fn a_failure_frees_all_who_wait_and_holds_for_a_moment() {
         let late = fixture.tiered.get(KEY, Stamp(1), never).await;
         assert!(late.is_err(), "what is down is not asked again at once");
         // Another way to the payload is open all the same.
-        fixture.tiered.put(KEY, &cart(1), Stamp(1)).await.unwrap();
+        fixture.tiered.put(KEY, cart(1), Stamp(1)).await.unwrap();
         assert_is(fixture.tiered.get(KEY, Stamp(1), never).await.unwrap(), 1, Origin::Cache);
     }
 }

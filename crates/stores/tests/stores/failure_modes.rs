@@ -40,12 +40,12 @@ fn cart(items: usize) -> Vec<u8> {
 }
 
 async fn write(client: &Client, payload: &[u8]) {
-    let written = client.put(KEY, payload, None, &Condition::Always, Expiry::Keep).await;
+    let written = client.put(KEY, payload.to_vec(), None, &Condition::Always, Expiry::Keep).await;
     written.expect("it is written");
 }
 
 async fn read(client: &Client) -> Option<Vec<u8>> {
-    client.get(KEY).await.expect("it is read").and_then(|got| got.read.payload)
+    client.get(KEY).await.expect("it is read").and_then(|got| got.payload.map(Vec::from))
 }
 
 /// Why a value can't be read; its bytes are never handed out.
@@ -138,7 +138,7 @@ async fn mode_4_a_value_that_was_mended_meanwhile_is_not_removed() {
     let cache = client(&mended, "cache = true\nwrite = \"packed\"\n");
     assert_eq!(read(&cache).await, None);
     let left = store.get(KEY).await.unwrap().expect("the new value stays");
-    assert_eq!(left.record.raw, Some(b"{\"new\":true}".to_vec()));
+    assert_eq!(left.record.raw, Some("{\"new\":true}".into()));
 }
 
 /// A store in which somebody writes the key anew between a read and what follows it.
@@ -295,19 +295,19 @@ async fn mode_16_a_store_that_has_fallen_behind_is_known_by_the_stamp() {
     let back = client(&behind, lean);
     let tiered = Tiered::new(front.clone(), back.clone(), TieredOptions::default()).unwrap();
     let never = || async { panic!("nothing had to be computed") };
-    tiered.put(KEY, &cart(2), Stamp(1)).await.unwrap();
+    tiered.put(KEY, cart(2), Stamp(1)).await.unwrap();
     // Somebody else writes the persistent copy; the cache has fallen behind.
     let newer = Condition::OlderThan(Stamp(2));
-    back.put(KEY, &cart(3), Some(Stamp(2)), &newer, Expiry::Keep).await.unwrap();
+    back.put(KEY, cart(3), Some(Stamp(2)), &newer, Expiry::Keep).await.unwrap();
     let got = tiered.get(KEY, Stamp(2), never).await.unwrap().unwrap();
-    assert_eq!((&*got.payload, got.origin), (&cart(3), Origin::Persistent));
+    assert_eq!((&got.payload[..], got.origin), (&cart(3)[..], Origin::Persistent));
     // The database that answers is a replica that has fallen behind as well.
-    let compute = || async { Ok(Some(Fresh { payload: cart(4), stamp: Stamp(3) })) };
+    let compute = || async { Ok(Some(Fresh { payload: cart(4).into(), stamp: Stamp(3) })) };
     let got = tiered.get(KEY, Stamp(3), compute).await.unwrap().unwrap();
-    assert_eq!((&*got.payload, got.origin), (&cart(4), Origin::Recomputed));
+    assert_eq!((&got.payload[..], got.origin), (&cart(4)[..], Origin::Recomputed));
     let got = tiered.get(KEY, Stamp(3), never).await.unwrap().unwrap();
-    assert_eq!((&*got.payload, got.origin), (&cart(4), Origin::Cache));
-    let stale = back.put(KEY, &cart(9), Some(Stamp(2)), &newer, Expiry::Keep).await.unwrap();
+    assert_eq!((&got.payload[..], got.origin), (&cart(4)[..], Origin::Cache));
+    let stale = back.put(KEY, cart(9), Some(Stamp(2)), &newer, Expiry::Keep).await.unwrap();
     assert_eq!(stale, cinch_stores::PutOutcome::ConditionFailed, "an older write arrives late");
 }
 

@@ -62,7 +62,7 @@ fn packed_form(store: &dyn Store) -> Record {
         raw_checksum: None,
         raw_nulled: Some(true),
     };
-    Record { raw: None, packed: Some(PackedField { bytes, metadata }), stamp: None }
+    Record { raw: None, packed: Some(PackedField { bytes: bytes.into(), metadata }), stamp: None }
 }
 
 /// Fails every call of the two things that are done beside an application's own traffic, before and

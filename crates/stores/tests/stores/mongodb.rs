@@ -82,10 +82,7 @@ async fn a_document_of_others_keeps_what_is_theirs() {
     let store = subject(&server.address("shop.owned")).await.store;
     let found = store.get(b"9").await.unwrap().unwrap();
     let packed = found.record.packed.clone().expect("a packed copy");
-    assert_eq!(
-        (packed.bytes.as_slice(), packed.metadata.codec.as_str()),
-        (&b"old"[..], "LZ4_HIGH")
-    );
+    assert_eq!((&packed.bytes[..], packed.metadata.codec.as_str()), (&b"old"[..], "LZ4_HIGH"));
     assert_eq!(packed.metadata.last_updated_ms, 1_472_863_664_406);
     // A rewrite of what was read, as a backfill does it.
     let condition = Condition::Is(found.version.clone());
@@ -110,8 +107,11 @@ async fn a_rewrite_loses_to_a_client_that_knows_only_the_raw_field() {
     let server = MongoDb::shared();
     let carts = collection(&server, "old").await;
     let store = subject(&server.address("shop.old?stamp=version")).await.store;
-    let both =
-        Record { raw: Some(b"{}".to_vec()), stamp: Some(Stamp(1)), ..packed_form(store.as_ref()) };
+    let both = Record {
+        raw: Some(b"{}".to_vec().into()),
+        stamp: Some(Stamp(1)),
+        ..packed_form(store.as_ref())
+    };
     for change in [
         doc! { "$set": { "cart": "{\"new\":1}" } },
         doc! { "$set": { "cart": null } },

@@ -148,7 +148,7 @@ async fn values_of_other_types_and_few_rights_are_told() {
     let record = Record::single(b"{}".to_vec());
     let got = store.get(b"cart:list").await;
     assert!(matches!(got, Err(StoreError::Shape { .. })), "{got:?}");
-    let condition = Condition::Is(cinch_stores::Version(b"1".to_vec()));
+    let condition = Condition::Is(cinch_stores::Version(b"1".to_vec().into()));
     let replaced = store.put(b"cart:list", &record, &condition, Expiry::Keep).await;
     assert!(matches!(replaced, Err(StoreError::Shape { .. })), "{replaced:?}");
     put(store.as_ref(), b"cart:1", &record).await;

@@ -155,7 +155,7 @@ async fn a_record_that_lacks_its_raw_copy_or_can_not_be_read_proves_nothing() {
         raw_checksum: None,
         raw_nulled: Some(true),
     };
-    let packed = Some(PackedField { bytes: b"junk".to_vec(), metadata });
+    let packed = Some(PackedField { bytes: b"junk".to_vec().into(), metadata });
     let proving = Proving::new(Slots::Two, MANAGED).await;
     let (a, b) = (live("a", MANAGED), live("b", MANAGED));
     let _fleet = (proving.site.join(&a).await.unwrap(), proving.site.join(&b).await.unwrap());

@@ -182,7 +182,16 @@ impl Traffic {
             }
             let number = self.random.u64(..KEYS);
             let floor = oracle.floor(number);
-            let got = match client.get(&key(number)).await {
+            let is_write = self.random.u8(..3) == 0;
+            let key = key(number);
+            let got = match is_write {
+                true => client.get_versioned(&key).await.map(|got| match got {
+                    Some(got) => (Some(got.read), Condition::Is(got.version)),
+                    None => (None, Condition::Absent),
+                }),
+                false => client.get(&key).await.map(|read| (read, Condition::Always)),
+            };
+            let (read, condition) = match got {
                 Ok(got) => got,
                 Err(ClientError::Store(StoreError::Unreachable { .. })) => {
                     counts.failed.fetch_add(1, Ordering::Relaxed);
@@ -194,7 +203,7 @@ impl Traffic {
                 }
             };
             counts.reads.fetch_add(1, Ordering::Relaxed);
-            let read = got.as_ref().map(|got| &got.read);
+            let read = read.as_ref();
             let is_packed = read.is_some_and(|read| read.source == Source::Packed);
             counts.packed_reads.fetch_add(u64::from(is_packed), Ordering::Relaxed);
             if let Some(finding) = read.and_then(|r| r.findings.iter().find(|f| f.is_critical())) {
@@ -203,15 +212,14 @@ impl Traffic {
             let payload = read.and_then(|read| read.payload.as_deref());
             let stamp = read.and_then(|read| read.stamp).map(|stamp| stamp.0);
             let Some(version) = oracle.judge(&who, number, floor, payload, stamp) else { continue };
-            if self.random.u8(..3) > 0 {
+            if !is_write {
                 continue;
             }
             let next = version + 1;
-            let condition = got.map_or(Condition::Absent, |got| Condition::Is(got.version));
             oracle.begins(number, next, self.writer);
             let payload = cart(number, next, self.writer);
             let stamp = Some(Stamp(next));
-            let put = client.put(&key(number), &payload, stamp, &condition, Expiry::Keep).await;
+            let put = client.put(&key, payload.clone(), stamp, &condition, Expiry::Keep).await;
             self.note_put(
                 &who,
                 number,

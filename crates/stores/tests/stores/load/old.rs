@@ -276,7 +276,7 @@ impl OldRelease {
         }
         let stamp = Some(cinch_rollout::Stamp(stamp));
         if !does.writes_packed || payload.len() <= 100 {
-            return Record { raw: Some(payload.to_vec()), packed: None, stamp };
+            return Record { raw: Some(payload.to_vec().into()), packed: None, stamp };
         }
         let bytes = gzip(payload);
         let metadata = Metadata {
@@ -288,7 +288,11 @@ impl OldRelease {
             raw_nulled: Some(!does.writes_raw),
         };
         let raw = does.writes_raw.then(|| payload.to_vec());
-        Record { raw, packed: Some(PackedField { bytes, metadata }), stamp }
+        Record {
+            raw: raw.map(Into::into),
+            packed: Some(PackedField { bytes: bytes.into(), metadata }),
+            stamp,
+        }
     }
 
     /// The payload of a record, and whether it came from the packed copy.
@@ -297,14 +301,16 @@ impl OldRelease {
             let Some(value) = &record.raw else { return Ok((None, false)) };
             return Ok((Some(unpack(value)?), value.starts_with(&[0xC1, 0x9E])));
         }
-        let Some(packed) = &record.packed else { return Ok((record.raw.clone(), false)) };
+        let Some(packed) = &record.packed else {
+            return Ok((record.raw.clone().map(Vec::from), false));
+        };
         let noted = packed.metadata.raw_checksum;
         let is_current = match &record.raw {
             Some(raw) => noted == Some(xxh64(raw, 0)),
             None => packed.metadata.raw_nulled != Some(false),
         };
         if !is_current || record.raw.is_some() && !self.does.reads_packed {
-            return Ok((record.raw.clone(), false));
+            return Ok((record.raw.clone().map(Vec::from), false));
         }
         match packed.metadata.codec.as_str() {
             "GZIP" => Ok((Some(gunzip(&packed.bytes)?), true)),
