@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use cinch_rollout::gate::{DecodeError, Read, ReadError, Source, WriteError};
 use cinch_rollout::live::Live;
+use cinch_rollout::policy::Plan;
 use cinch_rollout::{Record, Stamp};
 
 use crate::error::StoreError;
@@ -186,7 +187,9 @@ impl Client {
             });
         }
         let plan = ready.plan_for(key);
-        let written = ready.gate.write(plan, &payload, stamp, now_ms())?;
+        // One slot has no metadata that would name the time.
+        let now_ms = if let Plan::Two(_) = plan { now_ms() } else { 0 };
+        let written = ready.gate.write(plan, &payload, stamp, now_ms)?;
         ready.metrics.wrote(&written);
         Ok(fitted(written.record, &shape, Some(plan)))
     }

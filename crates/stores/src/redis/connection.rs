@@ -67,10 +67,19 @@ impl Link {
         matches!(self, Link::Cluster(_))
     }
 
-    /// Sends one command.
+    /// Sends one command: what a service does at every request.
     pub(super) async fn ask(&self, command: &Cmd) -> RedisResult<Value> {
-        let answers = self.ask_all(std::slice::from_ref(command)).await?;
-        Ok(answers.into_iter().next().unwrap_or(Value::Nil))
+        match self {
+            Link::One(connection) => {
+                connection.clone().req_packed_command(command).await?.extract_error()
+            }
+            Link::Cluster(_) => {
+                // In a box, because redirections make this future large, and whoever asks one
+                // server would carry its room along.
+                let answers = Box::pin(self.ask_all(std::slice::from_ref(command))).await?;
+                Ok(answers.into_iter().next().unwrap_or(Value::Nil))
+            }
+        }
     }
 
     /// Sends commands of one key at once; an error of any is the error of all.
