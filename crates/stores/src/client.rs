@@ -5,22 +5,31 @@
 //! can't be read is never handed out: the caller gets an error, or a miss where the value is
 //! damaged and the namespace is a cache, in which case exactly that value is removed.
 
+mod beside;
+
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cinch_rollout::gate::{DecodeError, Read, Source, WriteError};
+use cinch_rollout::gate::{DecodeError, Gate, Read, ReadError, Source, WriteError};
 use cinch_rollout::live::Live;
+use cinch_rollout::metrics::NamespaceMetrics;
+use cinch_rollout::policy::Plan;
 use cinch_rollout::{Record, Stamp};
 
 use crate::error::StoreError;
 use crate::stamp::{fitted, stamp_of};
 use crate::store::{Condition, Expiry, PutOutcome, Slots, Store, Version};
 
+pub use beside::BESIDE_BYTES_DEFAULT;
+
+use beside::{beside, packs, unpacked_bytes};
+
 /// A store with the policy in front.
 #[derive(Clone)]
 pub struct Client {
     store: Arc<dyn Store>,
     live: Arc<Live>,
+    beside_bytes: usize,
 }
 
 /// What was found under a key.
@@ -64,7 +73,14 @@ pub enum ClientError {
 impl Client {
     /// A client of a store, which acts by `live` from call to call.
     pub fn new(store: Arc<dyn Store>, live: Arc<Live>) -> Client {
-        Client { store, live }
+        Client { store, live, beside_bytes: BESIDE_BYTES_DEFAULT }
+    }
+
+    /// The same client, which packs and unpacks payloads of at least this many bytes on the
+    /// runtime's threads for blocking work, [`BESIDE_BYTES_DEFAULT`] unless it is said. Less is for
+    /// an application that serves all its calls from one thread and packs with a slow codec.
+    pub fn with_beside_bytes(self, beside_bytes: usize) -> Client {
+        Client { beside_bytes, ..self }
     }
 
     /// The store behind it.
@@ -91,7 +107,7 @@ impl Client {
         condition: &Condition,
         expiry: Expiry,
     ) -> Result<PutOutcome, ClientError> {
-        let record = self.record_of(key, payload, stamp)?;
+        let record = self.record_of(key, payload, stamp).await?;
         Ok(self.store.put(key, &record, condition, expiry).await?)
     }
 
@@ -100,19 +116,19 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub async fn get(&self, key: &[u8]) -> Result<Option<Got>, ClientError> {
-        let Some(found) = self.store.record(key).await? else { return Ok(None) };
-        let result = {
-            let snapshot = self.live.snapshot();
-            match snapshot.namespace_of(key) {
-                None => Ok(untouched(&found.record)),
-                Some(ready) => {
-                    let result = ready.gate.read(ready.plan_for(key), &found.record);
-                    match &result {
-                        Ok(read) => ready.metrics.read(read),
-                        Err(error) => ready.metrics.failed(&error.error),
-                    }
-                    result
-                }
+        let Some(mut found) = self.store.record(key).await? else { return Ok(None) };
+        let result = match self.reading(key, &found.record) {
+            Reading::Done(result) => result,
+            Reading::Beside(gate, plan, metrics) => {
+                let record = found.record;
+                let done = beside(move || {
+                    let result = gate.read(&plan, &record);
+                    count_read(&metrics, &result);
+                    (result, record)
+                });
+                let (result, record) = done.await.ok_or_else(|| self.ended())?;
+                found.record = record;
+                result
             }
         };
         match result {
@@ -145,29 +161,79 @@ impl Client {
         Ok(self.store.delete(key, condition).await?)
     }
 
-    fn record_of(
+    /// Reads a record, or says by what it is to be read beside this thread.
+    fn reading(&self, key: &[u8], record: &Record) -> Reading {
+        let snapshot = self.live.snapshot();
+        let Some(ready) = snapshot.namespace_of(key) else {
+            return Reading::Done(Ok(untouched(record)));
+        };
+        let plan = ready.plan_for(key);
+        if unpacked_bytes(ready.namespace(), record) >= self.beside_bytes {
+            let (gate, metrics) = (Arc::clone(&ready.gate), Arc::clone(&ready.metrics));
+            return Reading::Beside(gate, plan.clone(), metrics);
+        }
+        let result = ready.gate.read(plan, record);
+        count_read(&ready.metrics, &result);
+        Reading::Done(result)
+    }
+
+    async fn record_of(
         &self,
         key: &[u8],
         payload: &[u8],
         stamp: Option<Stamp>,
     ) -> Result<Record, ClientError> {
-        let snapshot = self.live.snapshot();
-        let Some(ready) = snapshot.namespace_of(key) else {
-            let record = Record { raw: Some(payload.to_vec()), packed: None, stamp };
-            return Ok(fitted(record, &self.store.shape(), None));
-        };
-        let namespace = ready.namespace();
         let shape = self.store.shape();
-        if shape.slots == Slots::One && namespace.slots() == Slots::Two {
-            return Err(ClientError::Slots {
-                namespace: namespace.name.clone(),
-                store: self.store.name().to_owned(),
-            });
+        let (gate, plan, metrics) = {
+            let snapshot = self.live.snapshot();
+            let Some(ready) = snapshot.namespace_of(key) else {
+                let record = Record { raw: Some(payload.to_vec()), packed: None, stamp };
+                return Ok(fitted(record, &shape, None));
+            };
+            let namespace = ready.namespace();
+            if shape.slots == Slots::One && namespace.slots() == Slots::Two {
+                return Err(ClientError::Slots {
+                    namespace: namespace.name.clone(),
+                    store: self.store.name().to_owned(),
+                });
+            }
+            let plan = ready.plan_for(key);
+            if payload.len() < self.beside_bytes || !packs(plan) {
+                let written = ready.gate.write(plan, payload, stamp, now_ms())?;
+                ready.metrics.wrote(&written);
+                return Ok(fitted(written.record, &shape, Some(plan)));
+            }
+            (Arc::clone(&ready.gate), plan.clone(), Arc::clone(&ready.metrics))
+        };
+        let payload = payload.to_vec();
+        let done = beside(move || (gate.write(&plan, &payload, stamp, now_ms()), plan));
+        let (written, plan) = done.await.ok_or_else(|| self.ended())?;
+        let written = written?;
+        metrics.wrote(&written);
+        Ok(fitted(written.record, &shape, Some(&plan)))
+    }
+
+    /// The runtime ended while a call was under way.
+    fn ended(&self) -> StoreError {
+        StoreError::Unreachable {
+            store: self.store.name().to_owned(),
+            message: "the program is ending".to_owned(),
         }
-        let plan = ready.plan_for(key);
-        let written = ready.gate.write(plan, payload, stamp, now_ms())?;
-        ready.metrics.wrote(&written);
-        Ok(fitted(written.record, &shape, Some(plan)))
+    }
+}
+
+/// How a record is read.
+enum Reading {
+    /// It was.
+    Done(Result<Read, ReadError>),
+    /// It is large: by this gate under this plan, and counted there.
+    Beside(Arc<Gate>, Plan, Arc<NamespaceMetrics>),
+}
+
+fn count_read(metrics: &NamespaceMetrics, result: &Result<Read, ReadError>) {
+    match result {
+        Ok(read) => metrics.read(read),
+        Err(error) => metrics.failed(&error.error),
     }
 }
 
