@@ -246,7 +246,7 @@ fn bad_input_is_answered_and_harms_nothing() {
         ("PUT /carts/bea", version, b"{} {}", 422, "a cart is JSON"),
         ("PUT /carts/bea", version, b"\"\xFF\"", 422, "a cart is UTF-8"),
         ("PUT /carts/bea", version, deep.as_bytes(), 422, "a cart is JSON"),
-        ("PUT /carts/bea", version, &too_long, 413, "length limit"),
+        ("PUT /carts/bea", version, &too_long, 413, "at most 7340032 bytes"),
         ("PUT /carts/bea", "cart-version: 5\r\n", b"{}", 409, "newer"),
         ("PUT /carts/bea", "cart-version: 4\r\n", b"{}", 409, "newer"),
         ("PUT /carts/be%00a", version, b"{}", 400, "control characters"),

@@ -317,8 +317,10 @@ fn register<C: prometheus::core::Collector + Clone + 'static>(
 /// From a microsecond to a second.
 fn time_buckets() -> Vec<f64> {
     let steps = [1.0, 2.0, 5.0];
-    let decades = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1];
-    decades.iter().flat_map(|decade| steps.map(|step| step * decade)).chain([1.0]).collect()
+    // Divided and not multiplied, because 5 * 1e-6 is 0.0000049999999999999996, and the bound is
+    // the name of a series.
+    let decades = [1e6, 1e5, 1e4, 1e3, 1e2, 1e1];
+    decades.iter().flat_map(|decade| steps.map(|step| step / decade)).chain([1.0]).collect()
 }
 
 fn outcome_name(outcome: Option<&PackOutcome>) -> &'static str {

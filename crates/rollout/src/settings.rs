@@ -31,6 +31,11 @@ pub const PAYLOAD_BYTES_MAX_DEFAULT: usize = 64 << 20;
 /// The most namespaces of a configuration. Each has pools of contexts and series of metrics.
 pub const NAMESPACES_MAX: usize = 256;
 
+/// The most bytes of all dictionaries of a configuration together. They stay in memory, also in a
+/// prepared form for each codec and level, and twice while one configuration takes the place of
+/// another; learned ones have some tens of kilobytes.
+pub const DICTIONARIES_BYTES_MAX: usize = 64 << 20;
+
 /// The settings of a process.
 #[derive(Debug, Clone)]
 pub struct Configuration {

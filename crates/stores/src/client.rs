@@ -5,12 +5,15 @@
 //! can't be read is never handed out: the caller gets an error, or a miss where the value is
 //! damaged and the namespace is a cache, in which case exactly that value is removed.
 
+mod beside;
+
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use cinch_rollout::gate::{DecodeError, Read, ReadError, Source, WriteError};
 use cinch_rollout::live::Live;
+use cinch_rollout::metrics::NamespaceMetrics;
 use cinch_rollout::policy::Plan;
 use cinch_rollout::{Record, Stamp};
 
@@ -18,11 +21,16 @@ use crate::error::StoreError;
 use crate::stamp::{fitted, stamp_of};
 use crate::store::{Condition, Expiry, PutOutcome, Slots, Store, Version};
 
+pub use beside::BESIDE_BYTES_DEFAULT;
+
+use beside::{beside, packs, unpacked_bytes};
+
 /// A store with the policy in front.
 #[derive(Clone)]
 pub struct Client {
     store: Arc<dyn Store>,
     live: Arc<Live>,
+    beside_bytes: usize,
 }
 
 /// What was found under a key, with what is needed to replace exactly it.
@@ -66,7 +74,14 @@ pub enum ClientError {
 impl Client {
     /// A client of a store, which acts by `live` from call to call.
     pub fn new(store: Arc<dyn Store>, live: Arc<Live>) -> Client {
-        Client { store, live }
+        Client { store, live, beside_bytes: BESIDE_BYTES_DEFAULT }
+    }
+
+    /// The same client, which packs and unpacks payloads of at least this many bytes on the
+    /// runtime's threads for blocking work, [`BESIDE_BYTES_DEFAULT`] unless it is said. Less is for
+    /// an application that serves all its calls from one thread and packs with a slow codec.
+    pub fn with_beside_bytes(self, beside_bytes: usize) -> Client {
+        Client { beside_bytes, ..self }
     }
 
     /// The store behind it.
@@ -93,7 +108,7 @@ impl Client {
         condition: &Condition,
         expiry: Expiry,
     ) -> Result<PutOutcome, ClientError> {
-        let record = self.record_of(key, payload.into(), stamp)?;
+        let record = self.record_of(key, payload.into(), stamp).await?;
         Ok(self.store.put(key, &record, condition, expiry).await?)
     }
 
@@ -103,7 +118,7 @@ impl Client {
     /// [`ClientError`].
     pub async fn get(&self, key: &[u8]) -> Result<Option<Read>, ClientError> {
         let Some(record) = self.store.record(key).await? else { return Ok(None) };
-        match self.read(key, &record) {
+        match self.read(key, &record).await? {
             Ok(read) => Ok(Some(read)),
             Err(error) if error.may_be_removed => {
                 let found = self.store.get(key).await?;
@@ -124,7 +139,7 @@ impl Client {
     /// [`ClientError`].
     pub async fn get_versioned(&self, key: &[u8]) -> Result<Option<Got>, ClientError> {
         let Some(found) = self.store.get(key).await? else { return Ok(None) };
-        let read = self.read(key, &found.record);
+        let read = self.read(key, &found.record).await?;
         let read = read.map_err(|error| self.undecodable(key, error))?;
         Ok(Some(Got { read, version: found.version }))
     }
@@ -142,21 +157,37 @@ impl Client {
     }
 
     /// The payload of a record, counted.
-    fn read(&self, key: &[u8], record: &Record) -> Result<Read, ReadError> {
-        let snapshot = self.live.snapshot();
-        let mut read = match snapshot.namespace_of(key) {
-            None => untouched(record),
-            Some(ready) => {
-                let result = ready.gate.read(ready.plan_for(key), record);
-                match &result {
-                    Ok(read) => ready.metrics.read(read),
-                    Err(error) => ready.metrics.failed(&error.error),
-                }
-                result?
+    async fn read(
+        &self,
+        key: &[u8],
+        record: &Record,
+    ) -> Result<Result<Read, ReadError>, StoreError> {
+        let beside_bytes = self.beside_bytes;
+        let large = {
+            let snapshot = self.live.snapshot();
+            let Some(ready) = snapshot.namespace_of(key) else {
+                return Ok(Ok(self.with_stamp(untouched(record), record)));
+            };
+            let plan = ready.plan_for(key);
+            if unpacked_bytes(ready.namespace(), record) < beside_bytes {
+                let result = ready.gate.read(plan, record);
+                count_read(&ready.metrics, &result);
+                return Ok(result.map(|read| self.with_stamp(read, record)));
             }
+            (Arc::clone(&ready.gate), plan.clone(), Arc::clone(&ready.metrics))
         };
-        read.stamp = stamp_of(record, &self.store.shape());
-        Ok(read)
+        let ((gate, plan, metrics), shared) = (large, record.clone());
+        let done = beside(move || {
+            let result = gate.read(&plan, &shared);
+            count_read(&metrics, &result);
+            result
+        });
+        let result = done.await.ok_or_else(|| self.ended())?;
+        Ok(result.map(|read| self.with_stamp(read, record)))
+    }
+
+    fn with_stamp(&self, read: Read, record: &Record) -> Read {
+        Read { stamp: stamp_of(record, &self.store.shape()), ..read }
     }
 
     fn undecodable(&self, key: &[u8], error: ReadError) -> ClientError {
@@ -167,31 +198,54 @@ impl Client {
         }
     }
 
-    fn record_of(
+    async fn record_of(
         &self,
         key: &[u8],
         payload: Bytes,
         stamp: Option<Stamp>,
     ) -> Result<Record, ClientError> {
-        let snapshot = self.live.snapshot();
-        let Some(ready) = snapshot.namespace_of(key) else {
-            let record = Record { raw: Some(payload), packed: None, stamp };
-            return Ok(fitted(record, &self.store.shape(), None));
-        };
-        let namespace = ready.namespace();
         let shape = self.store.shape();
-        if shape.slots == Slots::One && namespace.slots() == Slots::Two {
-            return Err(ClientError::Slots {
-                namespace: namespace.name.clone(),
-                store: self.store.name().to_owned(),
-            });
+        let (gate, plan, metrics) = {
+            let snapshot = self.live.snapshot();
+            let Some(ready) = snapshot.namespace_of(key) else {
+                let record = Record { raw: Some(payload), packed: None, stamp };
+                return Ok(fitted(record, &shape, None));
+            };
+            let namespace = ready.namespace();
+            if shape.slots == Slots::One && namespace.slots() == Slots::Two {
+                return Err(ClientError::Slots {
+                    namespace: namespace.name.clone(),
+                    store: self.store.name().to_owned(),
+                });
+            }
+            let plan = ready.plan_for(key);
+            if payload.len() < self.beside_bytes || !packs(plan) {
+                let written = ready.gate.write(plan, &payload, stamp, time_for(plan))?;
+                ready.metrics.wrote(&written);
+                return Ok(fitted(written.record, &shape, Some(plan)));
+            }
+            (Arc::clone(&ready.gate), plan.clone(), Arc::clone(&ready.metrics))
+        };
+        let done = beside(move || (gate.write(&plan, &payload, stamp, time_for(&plan)), plan));
+        let (written, plan) = done.await.ok_or_else(|| self.ended())?;
+        let written = written?;
+        metrics.wrote(&written);
+        Ok(fitted(written.record, &shape, Some(&plan)))
+    }
+
+    /// The runtime ended while a call was under way.
+    fn ended(&self) -> StoreError {
+        StoreError::Unreachable {
+            store: self.store.name().to_owned(),
+            message: "the program is ending".to_owned(),
         }
-        let plan = ready.plan_for(key);
-        // One slot has no metadata that would name the time.
-        let now_ms = if let Plan::Two(_) = plan { now_ms() } else { 0 };
-        let written = ready.gate.write(plan, &payload, stamp, now_ms)?;
-        ready.metrics.wrote(&written);
-        Ok(fitted(written.record, &shape, Some(plan)))
+    }
+}
+
+fn count_read(metrics: &NamespaceMetrics, result: &Result<Read, ReadError>) {
+    match result {
+        Ok(read) => metrics.read(read),
+        Err(error) => metrics.failed(&error.error),
     }
 }
 
@@ -207,8 +261,12 @@ fn untouched(record: &Record) -> Read {
     }
 }
 
-/// The time for the metadata, in milliseconds since 1970; people read it, no decision does.
-fn now_ms() -> i64 {
+/// The time for the metadata, in milliseconds since 1970; people read it, no decision does. One
+/// slot has no metadata, and the clock is not asked.
+fn time_for(plan: &Plan) -> i64 {
+    if let Plan::One(_) = plan {
+        return 0;
+    }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

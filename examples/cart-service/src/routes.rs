@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -71,12 +72,16 @@ struct Wanted {
 
 async fn cart(
     State(service): State<Service>,
-    Path(user): Path<String>,
-    Query(wanted): Query<Wanted>,
+    user: Result<Path<String>, PathRejection>,
+    wanted: Result<Query<Wanted>, QueryRejection>,
 ) -> Response {
-    let key = match key_of(&user) {
+    let key = match key_of(user) {
         Ok(key) => key,
         Err(refused) => return refused.into_response(),
+    };
+    let Ok(Query(wanted)) = wanted else {
+        let message = "at_least is the version that is known, a whole number\n";
+        return (StatusCode::BAD_REQUEST, message).into_response();
     };
     // A service of substance would compute the cart from the summary it has; here there is none.
     let recompute = || async { Ok(None) };
@@ -103,13 +108,24 @@ async fn cart(
 
 async fn store(
     State(service): State<Service>,
-    Path(user): Path<String>,
+    user: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> Response {
-    let key = match key_of(&user) {
+    let key = match key_of(user) {
         Ok(key) => key,
         Err(refused) => return refused.into_response(),
+    };
+    let body = match body {
+        Ok(body) => body,
+        Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            let message = format!("a cart has at most {CART_BYTES_MAX} bytes\n");
+            return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+        }
+        Err(rejection) => {
+            let message = format!("the cart did not arrive: {}\n", rejection.body_text());
+            return (rejection.status(), message).into_response();
+        }
     };
     let version = headers.get(&VERSION).and_then(|value| value.to_str().ok());
     let version = version.and_then(|text| text.parse().ok());
@@ -183,7 +199,10 @@ async fn health(State(service): State<Service>) -> Response {
 }
 
 /// The key of a user's cart, or the answer to who names a user that no store could keep.
-fn key_of(user: &str) -> Result<Vec<u8>, (StatusCode, String)> {
+fn key_of(user: Result<Path<String>, PathRejection>) -> Result<Vec<u8>, (StatusCode, String)> {
+    let Ok(Path(user)) = user else {
+        return Err((StatusCode::BAD_REQUEST, "a user's name is UTF-8\n".to_owned()));
+    };
     if user.len() > USER_BYTES_MAX || user.chars().any(char::is_control) {
         let message =
             format!("a user's name has at most {USER_BYTES_MAX} bytes and no control characters\n");

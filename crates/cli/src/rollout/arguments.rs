@@ -58,10 +58,10 @@ It only reads catalogs. Exit status 3: something was found that would break.")]
 #[derive(Debug, Clone, Args)]
 pub struct ConfigurationArguments {
     /// The configuration of the service.
-    #[arg(long, value_name = "FILE", default_value = "cinch.toml")]
+    #[arg(short, long, value_name = "FILE", default_value = "cinch.toml")]
     pub config: PathBuf,
     /// The namespace; it may be left out where there is one that is managed.
-    #[arg(long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME")]
     pub namespace: Option<String>,
     /// Print JSON.
     #[arg(long)]

@@ -143,7 +143,9 @@ fn as_text(survey: &Survey, reasons: &[Reason]) -> String {
         _ if progress.percent < 100 => format!("{} for more keys", row.name),
         Some(next) => next.row().name.to_owned(),
         None if reasons.is_empty() => return text + "\n  the last step holds",
-        None => "nothing".to_owned(),
+        None => {
+            return text + &format!("\n  the last step holds, and is not over:\n{}", list(reasons));
+        }
     };
     match reasons.is_empty() {
         true => text + &format!("\n  next: {next}; nothing stands against it"),

@@ -24,6 +24,8 @@ const RAILS_START: [u8; 2] = [0x00, 0x11];
 const RAILS_HEADER_BYTES: usize = 15;
 /// The bit of an entry's type that says zlib.
 const RAILS_COMPRESSED: u8 = 0x80;
+/// The type of an entry that is no string, whose content is Marshal's or MessagePack's.
+const RAILS_OBJECT: u8 = 1;
 
 /// Why a value in a foreign format is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -118,16 +120,16 @@ pub(super) fn decode(
         out.clear();
         return Err(ForeignError::Undecoded { format, limit_bytes });
     }
-    let may_be_object = match format {
-        ForeignFormat::Rails71 => is_rails_object(value),
+    let language = match format {
+        ForeignFormat::Rails71 if is_rails_object(value) => Language::of_rails(out),
         ForeignFormat::RailsMarshal
         | ForeignFormat::Django
         | ForeignFormat::Pymemcache
-        | ForeignFormat::Spymemcached => true,
+        | ForeignFormat::Spymemcached => Language::of(out),
         // What these compress is the application's own, whatever it starts like.
-        _ => false,
+        _ => None,
     };
-    match may_be_object.then(|| Language::of(out)).flatten() {
+    match language {
         None => Ok(()),
         Some(language) => without_language(format, language, out),
     }
@@ -156,25 +158,27 @@ fn as_it_is(value: &[u8], limit_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
     (value.len() <= limit_bytes).then(|| out.extend_from_slice(value))
 }
 
-/// An entry of Rails 7.1: two bytes, the type with a bit for zlib, when it expires, the length of
-/// a version, that version, and the content. Types 2 to 4 are strings, 1 is anything else.
+/// An entry of Rails 7.1, as `active_support/cache/coder.rb` writes it: two bytes, the type with a
+/// bit for zlib, when it expires as a double, the length of a version as a signed number, that
+/// version, and the content. Types 2 to 4 are strings in UTF-8, binary and US-ASCII; 1 is anything
+/// else, serialised; there are no others.
 fn rails(value: &[u8], limit_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
     let kind = *value.get(2)?;
     let version_bytes = i32::from_le_bytes(value.get(11..15)?.try_into().ok()?);
     let version_bytes = usize::try_from(version_bytes.max(0)).ok()?;
     let body = value.get(RAILS_HEADER_BYTES..)?.get(version_bytes..)?;
-    if !(1..=4).contains(&(kind & !RAILS_COMPRESSED)) {
+    if !(RAILS_OBJECT..=4).contains(&(kind & !RAILS_COMPRESSED)) {
         return None;
     }
     match kind & RAILS_COMPRESSED {
         0 => as_it_is(body, limit_bytes, out)?,
         _ => content("zlib", body, limit_bytes, out)?,
     }
-    (!is_rails_object(value) || Language::of(out).is_some()).then_some(())
+    (!is_rails_object(value) || Language::of_rails(out).is_some()).then_some(())
 }
 
 fn is_rails_object(value: &[u8]) -> bool {
-    value.get(2).is_some_and(|kind| kind & !RAILS_COMPRESSED == 1)
+    value.get(2).is_some_and(|kind| kind & !RAILS_COMPRESSED == RAILS_OBJECT)
 }
 
 fn decompressor(codec: &str) -> Option<Box<dyn Decompressor>> {
@@ -246,6 +250,15 @@ mod tests {
         ]
     }
 
+    /// An entry that never expires.
+    fn rails_entry(kind: u8, version: &[u8], body: &[u8]) -> Vec<u8> {
+        let version_bytes = if version.is_empty() { -1 } else { version.len() as i32 };
+        let mut value = vec![0x00, 0x11, kind];
+        value.extend((-1.0_f64).to_le_bytes());
+        value.extend(version_bytes.to_le_bytes());
+        [&value, version, body].concat()
+    }
+
     #[test]
     fn every_format_is_recognised_where_it_is_listed_and_only_there() {
         for (format, value) in all() {
@@ -263,23 +276,16 @@ mod tests {
     fn caches_of_frameworks_are_read_where_they_hold_a_text() {
         let payload = payload();
         let zlib = compressed("zlib", &payload);
-        let rails = |kind: u8, version: &[u8], body: &[u8]| {
-            let version_bytes = if version.is_empty() { -1 } else { version.len() as i32 };
-            let mut value = vec![0x00, 0x11, kind];
-            value.extend((-1.0_f64).to_le_bytes());
-            value.extend(version_bytes.to_le_bytes());
-            [&value, version, body].concat()
-        };
         let length = (payload.len() as u32).to_le_bytes();
         let pickle = [b"\x80\x02X", &length[..], &payload, b"q\x00."].concat();
         let marshal = [b"\x04\x08I\"\x02", &length[..2], &payload, b"\x06:\x06ET"].concat();
         let short = (payload.len() as u16).to_be_bytes();
         let java = [b"\xac\xed\x00\x05t", &short[..], &payload].concat();
         for (format, value) in [
-            (ForeignFormat::Rails71, rails(0x02, b"", &payload)),
-            (ForeignFormat::Rails71, rails(0x82, b"v7", &zlib)),
-            (ForeignFormat::Rails71, rails(0x01, b"", &marshal)),
-            (ForeignFormat::Rails71, rails(0x81, b"", &compressed("zlib", &marshal))),
+            (ForeignFormat::Rails71, rails_entry(0x02, b"", &payload)),
+            (ForeignFormat::Rails71, rails_entry(0x82, b"v7", &zlib)),
+            (ForeignFormat::Rails71, rails_entry(0x01, b"", &marshal)),
+            (ForeignFormat::Rails71, rails_entry(0x81, b"", &compressed("zlib", &marshal))),
             (ForeignFormat::RailsMarshal, marshal.clone()),
             (ForeignFormat::Django, pickle.clone()),
             (ForeignFormat::Django, compressed("zlib", &pickle)),
@@ -306,6 +312,48 @@ mod tests {
         }
     }
 
+    fn unhex(hex: &str) -> Vec<u8> {
+        let pair = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+        hex.as_bytes().chunks(2).map(pair).collect()
+    }
+
+    /// As Ruby 3.1 prints `Coder#dump_compressed` of Rails' `active_support/cache/coder.rb` with
+    /// Marshal and Zlib: a string; binary bytes of version "v7" that expire at 1700000000.5; ASCII
+    /// that is compressed; a version that is not UTF-8 and goes through Marshal.
+    #[test]
+    fn strings_are_read_as_rails_writes_them() {
+        let cart = br#"{"cart":["SKU-1","SKU-1","SKU-1","SKU-1","SKU-1","SKU-1","SKU-1",0]}"#;
+        let entries: [(&str, &[u8]); 4] = [
+            ("001102000000000000f0bfffffffff7b2261223a317d", b"{\"a\":1}"),
+            ("00110300002040fc54d941020000007637fffe", b"\xFF\xFE"),
+            (
+                "001184000000000000f0bfffffffff789cab564a4e2c2a51b28a560af60ed53554d221953688ad05\
+                 00490e1050",
+                cart,
+            ),
+            ("001102000000000000f0bf0b000000040849220676063a0645467b2261223a317d", b"{\"a\":1}"),
+        ];
+        let mut out = Vec::new();
+        for (hex, text) in entries {
+            let value = unhex(hex);
+            assert_eq!(format_of(&[ForeignFormat::Rails71], &value), Some(ForeignFormat::Rails71));
+            decode(ForeignFormat::Rails71, &value, 1 << 20, &mut out).unwrap();
+            assert_eq!(out, text, "{hex}");
+        }
+        // An array, a string in Latin-1, and a hash that is compressed, as the same prints them.
+        for hex in [
+            "001101000000000000f0bfffffffff04085b064922077b7d063a064554",
+            "001101000000000000f0bfffffffff0408492206e9063a0d656e636f64696e67220f49534f2d383835\
+             392d31",
+            "001181000000000000f0bfffffffff789c63e1a866f354624b64b362730df154324f2219b0593384000\
+             0e797169a",
+        ] {
+            let decoded = decode(ForeignFormat::Rails71, &unhex(hex), 1 << 20, &mut out);
+            let said = decoded.unwrap_err().to_string();
+            assert!(said.contains("an object of Ruby (Marshal)") && out.is_empty(), "{said}");
+        }
+    }
+
     #[test]
     fn objects_are_refused_by_their_name_and_give_no_bytes() {
         let object = b"\x80\x02cposix\nsystem\nq\x00.";
@@ -313,6 +361,8 @@ mod tests {
             (ForeignFormat::Django, compressed("zlib", object), "Python (pickle)"),
             (ForeignFormat::Django, object.to_vec(), "Python (pickle)"),
             (ForeignFormat::RailsMarshal, b"\x04\x08[\x00".to_vec(), "Ruby (Marshal)"),
+            (ForeignFormat::Rails71, rails_entry(1, b"", b"\x04\x08[\x00"), "Ruby (Marshal)"),
+            (ForeignFormat::Rails71, rails_entry(1, b"", b"\xCC\x80\x90"), "Ruby (MessagePack)"),
             (ForeignFormat::Spymemcached, b"\xac\xed\x00\x05sr".to_vec(), "Java"),
         ] {
             let mut out = Vec::new();

@@ -60,3 +60,20 @@ impl Drop for Taken<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Sources;
+
+    #[test]
+    fn of_many_contexts_that_were_in_use_at_once_few_are_kept() {
+        let text = "[namespaces.carts]\nkeys = [\"*\"]\n".to_owned();
+        let configuration = Sources { text, ..Sources::default() }.configuration().unwrap();
+        let pool = Pool::new(Arc::clone(&configuration.namespaces["carts"]));
+        let in_use: Vec<Taken<'_>> = (0..4 * KEPT_MAX).map(|_| pool.take()).collect();
+        assert_eq!(pool.kept.len(), 0);
+        drop(in_use);
+        assert_eq!(pool.kept.len(), 64);
+    }
+}

@@ -76,6 +76,8 @@ fn a_write_and_a_read_show_in_the_text_that_is_scraped() {
     ] {
         assert!(has(&text, line), "{line} is not in\n{text}");
     }
+    // A bound is the name of a series, which nobody finds by the digits of a rounding error.
+    assert!(text.contains("le=\"0.000005\""), "{text}");
     let health = of_namespace.health();
     assert_eq!((health.writes, health.reads, health.decode_errors), (2, 2, 1));
     let NamespaceExport { samples, minutes } = of_namespace.export();

@@ -99,6 +99,31 @@ fn the_packed_copy_is_not_relied_on_while_anybody_alive_removes_it() {
     assert_eq!(plan.read_obstacle, Some(Obstacle::WritesRawOnly("b".to_owned())));
 }
 
+/// Who was there before cinch never announces itself: an operator says that it is there.
+#[test]
+fn what_was_there_before_cinch_holds_back_what_it_could_not_read_or_would_remove() {
+    let at = |settings: &str, step: Step| {
+        let configuration = configuration(&format!("managed = true\n{settings}"));
+        let mut state = NamespaceState { may_be_packed: true, ..named() };
+        state.may_lack_raw = step == Step::PackedOnly;
+        state.progress.step = step;
+        let namespace = &configuration.namespaces["carts"];
+        let fleet = &Fleet::alone();
+        decide(&Circumstances { configuration: &configuration, namespace, fleet, state: &state }, 0)
+    };
+    let Plan::Two(plan) = at("legacy_readers = true\n", Step::PackedOnly) else { panic!("two") };
+    assert_eq!((plan.write, plan.write_obstacle), (WriteMode::Dual, Some(Obstacle::LegacyReaders)));
+    let Plan::Two(plan) = at("legacy_writers = true\n", Step::AllRead) else { panic!("two") };
+    let expected = (ReadMode::VerifyCompress, Some(Obstacle::LegacyWriters));
+    assert_eq!((plan.read, plan.read_obstacle), expected);
+    let one = "slots = \"one\"\nlegacy_readers = true\n";
+    let Plan::One(plan) = at(one, Step::AllRead) else { panic!("one") };
+    assert_eq!(
+        (plan.write, plan.write_obstacle),
+        (SingleWrite::Plain, Some(Obstacle::LegacyReaders))
+    );
+}
+
 #[test]
 fn rolling_back_does_not_lose_what_has_no_raw_copy() {
     let plan = two_slot(&configuration(""), &Fleet::alone(), &raw_less());

@@ -19,8 +19,8 @@ use cinch_core::schema::Schema;
 use super::position::{line_of, shown};
 use super::table::{Defaults, Fidelity, File, Table};
 use super::{
-    Configuration, InputEnvelopes, Modes, NAMESPACES_MAX, Namespace, PAYLOAD_BYTES_MAX_DEFAULT,
-    Slots,
+    Configuration, DICTIONARIES_BYTES_MAX, InputEnvelopes, Modes, NAMESPACES_MAX, Namespace,
+    PAYLOAD_BYTES_MAX_DEFAULT, Slots,
 };
 use crate::glob::Glob;
 use crate::modes::{ReadMode, SingleWrite, WriteMode, check_pair};
@@ -426,6 +426,15 @@ impl Sources {
         {
             let id = dictionary.id();
             return Err(format!("{}: another dictionary has the id {id:#010x}", path.display()));
+        }
+        let bytes_of = |dictionary: &Arc<Dictionary>| dictionary.bytes().len();
+        let got = known.values().map(bytes_of).sum::<usize>() + bytes_of(&dictionary);
+        if got > DICTIONARIES_BYTES_MAX {
+            return Err(format!(
+                "{}: all dictionaries together have {got} bytes, at most {DICTIONARIES_BYTES_MAX} \
+                 are kept in memory; leave out what no value names any more (cinch verify counts)",
+                path.display()
+            ));
         }
         known.insert(path, Arc::clone(&dictionary));
         Ok(dictionary)

@@ -105,6 +105,9 @@ fn main() -> ExitCode {
 /// with the line that says what to install, and that line is all that is to be seen of it.
 fn measured(what: What) -> Result<(), Box<dyn Error>> {
     std::panic::set_hook(Box::new(|_| {}));
+    if std::env::var_os("CINCH_BINARY").is_none() {
+        eprintln!("figures: cargo builds cinch first; CINCH_BINARY=FILE names one that is there");
+    }
     let prints_json = what.prints_json();
     let report = thread::spawn(move || report(what).map_err(|error| error.to_string())).join();
     let report = report.map_err(|panic| match panic.downcast_ref::<String>() {
@@ -132,6 +135,7 @@ fn report(what: What) -> Result<Report, Box<dyn Error>> {
             Ok(report)
         }
         What::Selective { traffic } => {
+            let traffic = traffic.with_count(selective::COUNT);
             let replay = traffic.prepared(&traffic::CARTS, &folder)?;
             let mut report = Report::new(replay.facts(None));
             report.tables.extend(selective::tables(&replay, &folder)?);

@@ -23,6 +23,10 @@ use crate::tables::{Column, Table};
 use crate::traffic::{Replay, lines};
 use crate::wire::Counted;
 
+/// How many documents are edited unless somebody says otherwise: each is written ten times for each
+/// kind of edit, and the server syncs every write to its disk.
+pub const COUNT: usize = 120;
+
 /// The field that holds the document, as it was published.
 const CART: &str = "cart";
 

@@ -78,6 +78,11 @@ pub struct Replay {
 }
 
 impl Traffic {
+    /// The same traffic, of which so many payloads are replayed unless somebody says otherwise.
+    pub fn with_count(self, count: usize) -> Traffic {
+        Traffic { count: self.count.or(Some(count)), ..self }
+    }
+
     /// The payloads as files of a folder, and their profile.
     ///
     /// # Errors

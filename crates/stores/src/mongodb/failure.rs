@@ -52,12 +52,26 @@ pub(super) fn explain(store: &str, key: &[u8], error: &Error) -> StoreError {
         ErrorKind::InvalidArgument { .. } | ErrorKind::InvalidTlsConfig { .. } => {
             StoreError::Address(format!("{store}: {said}"))
         }
+        ErrorKind::ServerSelection { message, .. } => {
+            StoreError::Unreachable { store, message: selection(message) }
+        }
         ErrorKind::Io(_)
-        | ErrorKind::ServerSelection { .. }
         | ErrorKind::ConnectionPoolCleared { .. }
         | ErrorKind::DnsResolve { .. }
         | ErrorKind::Shutdown => StoreError::Unreachable { store, message: said },
         _ => StoreError::Refused { store, message: said },
+    }
+}
+
+/// Why no server was selected, of the driver's description of all that it knows: its own words, and
+/// what the first server said that did not answer.
+fn selection(message: &str) -> String {
+    let (words, topology) = message.split_once(" Topology:").unwrap_or((message, ""));
+    let of_server = topology.split_once("Error: Kind: ").map(|(_, error)| error);
+    let of_server = of_server.and_then(|error| error.split(", labels:").next());
+    match of_server {
+        Some(error) => format!("{words} {error}"),
+        None => words.to_owned(),
     }
 }
 
@@ -77,5 +91,22 @@ pub(super) fn is_missing(error: &Error) -> bool {
     match error.kind.as_ref() {
         ErrorKind::Command(command) => command.code == NAMESPACE_NOT_FOUND,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_topology_only_the_reason_is_told() {
+        let message = "Server selection timeout: No available servers. Topology: { Type: Unknown, \
+                       Servers: [ { Address: 127.0.0.1:1, Type: Unknown, Error: Kind: I/O error: \
+                       Connection refused (os error 111), labels: {\"RetryableError\"}, source: \
+                       None, server response: None } ] }";
+        let expected = "Server selection timeout: No available servers. I/O error: Connection \
+                        refused (os error 111)";
+        assert_eq!(selection(message), expected);
+        assert_eq!(selection("no servers in the address"), "no servers in the address");
     }
 }

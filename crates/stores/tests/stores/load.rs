@@ -1,7 +1,8 @@
 //! Rollout and rollback under load: twenty processes of two releases read and write one set of
 //! carts while an operator steps forward and back through the real control plane and processes are
 //! killed, cut off and stalled. No read may return a cart that is wrong, older than what was
-//! confirmed before, or that can't be decoded.
+//! confirmed before, or that can't be decoded. Five of them are processes of the system, which get
+//! SIGKILL in the middle of writes and SIGSTOP anywhere.
 //!
 //! What happens, and in which order, follows from a seed, which every failure prints:
 //! `CINCH_LOAD_SEED=7 CINCH_LOAD_ROUNDS=200 cargo test -p cinch-stores --features all load`.
@@ -10,6 +11,7 @@ mod fleet;
 mod line;
 mod old;
 mod oracle;
+mod outside;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,15 +26,19 @@ use cinch_stores::control::{Control, now_ms};
 use cinch_stores::{Slots, Store};
 use tokio::time::sleep;
 
-use fleet::{Counts, LEASE_MS, Process, Release, Site, does};
+use fleet::{Counts, FIRST_OUTSIDE, LEASE_MS, Process, Release, Site, does};
 use line::Way;
 use oracle::{KEYS, Oracle, key};
+use outside::{Addresses, Killed};
 
 /// How many processes there are.
 const PROCESSES: usize = 20;
 
 /// How many rounds a run has unless `CINCH_LOAD_ROUNDS` says otherwise.
 const ROUNDS: u64 = 16;
+
+/// How many processes must have been killed in the middle of a write.
+const KILLED_MIN: u64 = 6;
 
 /// How long one change may take to be followed by everybody, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -91,7 +97,9 @@ fn number_of(variable: &str) -> Option<u64> {
 }
 
 impl Run {
-    async fn new(data: Arc<dyn Store>, control: Arc<dyn Store>) -> Run {
+    async fn new(addresses: Addresses) -> Run {
+        let data = opened(&addresses.data).await;
+        let control = control_of(&addresses.control).await;
         let seed = number_of("CINCH_LOAD_SEED").unwrap_or_else(now_ms);
         println!("CINCH_LOAD_SEED={seed}");
         let is_two = data.shape().slots == Slots::Two;
@@ -104,6 +112,8 @@ impl Run {
             seed,
             started: AtomicU64::new(0),
             names: (0..PROCESSES).map(|number| format!("p{number:02}")).collect(),
+            killed: Killed::default(),
+            addresses: Some(addresses),
         });
         let configuration = Arc::new(site.configuration("operator", COMMON));
         let mut controller = Controller::new(Control::new(control), configuration);
@@ -146,6 +156,7 @@ impl Run {
 
     /// Puts a process in the place of another, as soon as it can start.
     async fn replace(&mut self, number: usize, release: Release) {
+        self.processes[number].make_room();
         let until = Instant::now() + PATIENCE;
         loop {
             match self.site.start(number, release, self.codec).await {
@@ -166,7 +177,7 @@ impl Run {
         for (number, mishap, _) in &mishaps {
             match mishap {
                 // Nobody answers for it until it is back.
-                Mishap::Kill(_) => self.processes[*number].go(Way::Stalled, Way::Stalled),
+                Mishap::Kill(_) => self.processes[*number].strike(),
                 Mishap::Lines(data, control) => self.processes[*number].go(*data, *control),
             }
         }
@@ -178,6 +189,23 @@ impl Run {
                 Mishap::Lines(..) => self.processes[number].go(Way::Up, Way::Up),
             }
         }
+    }
+
+    /// Kills processes of the system, one after the other, until enough were killed in the middle
+    /// of a write.
+    async fn strike_down(&mut self) {
+        let until = Instant::now() + PATIENCE;
+        while self.site.killed.while_writing.load(Ordering::Relaxed) < KILLED_MIN {
+            let number = self.random.usize(FIRST_OUTSIDE..PROCESSES);
+            self.processes[number].strike();
+            while !self.processes[number].has_ended() {
+                assert!(Instant::now() < until, "CINCH_LOAD_SEED={}: no write begins", self.seed);
+                sleep(Duration::from_millis(20)).await;
+            }
+            let release = self.processes[number].release;
+            self.replace(number, release).await;
+        }
+        self.check();
     }
 
     /// Tries to take the next step once.
@@ -259,6 +287,11 @@ impl Run {
                 live.reload(&sources).expect("it is valid");
             }
         }
+        for number in FIRST_OUTSIDE..PROCESSES {
+            if self.processes[number].release == Release::New {
+                self.replace(number, Release::New).await;
+            }
+        }
         let until = Instant::now() + PATIENCE;
         loop {
             let reasons = match self.advance().await {
@@ -304,11 +337,12 @@ impl Run {
             assert_eq!(found.is_some(), floor > 0, "CINCH_LOAD_SEED={seed}: cart {number}");
         }
         self.check();
-        let counts = &self.site.counts;
+        let (counts, killed) = (&self.site.counts, &self.site.killed);
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
         println!(
             "{} rounds, {} reads ({} packed, {} packed by N-1), {} writes ({} by N-1), {} lost \
-             races, {} calls failed",
+             races, {} calls failed; processes of the system: {} writes, {} killed while writing, \
+             {} elsewhere",
             self.told.len(),
             count(&counts.reads),
             count(&counts.packed_reads),
@@ -316,7 +350,10 @@ impl Run {
             count(&counts.writes),
             count(&counts.old_writes),
             count(&counts.conflicts),
-            count(&counts.failed)
+            count(&counts.failed),
+            count(&killed.confirmed),
+            count(&killed.while_writing),
+            count(&killed.elsewhere)
         );
         for (what, of) in [
             ("reads", &counts.reads),
@@ -324,6 +361,7 @@ impl Run {
             ("packed reads", &counts.packed_reads),
             ("packed reads by N-1", &counts.old_packed_reads),
             ("writes by N-1", &counts.old_writes),
+            ("writes by processes of the system", &killed.confirmed),
         ] {
             assert!(count(of) > 20, "CINCH_LOAD_SEED={seed}: {} {what}", count(of));
         }
@@ -333,10 +371,11 @@ impl Run {
     }
 }
 
-async fn run(data: Arc<dyn Store>, control: Arc<dyn Store>) {
+async fn run(data: String, control: String) {
     old::check_vectors();
-    let mut run = Run::new(data, control).await;
+    let mut run = Run::new(Addresses { data, control }).await;
     run.walk().await;
+    run.strike_down().await;
     run.outgrow().await;
     run.finish().await;
 }
@@ -356,7 +395,7 @@ async fn control_of(address: &str) -> Arc<dyn Store> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rollout_under_load_over_redis_returns_no_wrong_cart() {
     let (data, control) = (Redis::start(), Redis::start());
-    run(opened(&data.address()).await, control_of(&control.address()).await).await;
+    run(data.address(), control.address()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -367,6 +406,5 @@ async fn a_rollout_under_load_over_postgres_returns_no_wrong_cart() {
             version bigint)",
     );
     let names = "table=load&key=id&raw=cart&compressed=packed&metadata=about&stamp=version";
-    let data = opened(&format!("{}?{names}", postgres.address())).await;
-    run(data, control_of(&postgres.address()).await).await;
+    run(format!("{}?{names}", postgres.address()), postgres.address()).await;
 }

@@ -13,8 +13,12 @@ mod load;
 mod memory;
 #[cfg(feature = "mongodb")]
 mod mongodb;
+#[cfg(all(feature = "redis", feature = "sql"))]
+mod own_process;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(all(feature = "redis", feature = "sql"))]
+mod resources;
 #[cfg(feature = "sql")]
 mod sql;
 

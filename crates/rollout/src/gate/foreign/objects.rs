@@ -13,6 +13,8 @@ pub(super) enum Language {
     Python,
     /// Java's serialisation, version 5.
     Java,
+    /// What Rails writes in place of Marshal where it is told to; never a string, which needs none.
+    RubyMessagePack,
 }
 
 impl Language {
@@ -26,11 +28,22 @@ impl Language {
         }
     }
 
+    /// The one of an entry of Rails that is no string. Anywhere else the second start is a letter
+    /// with an accent.
+    pub(super) fn of_rails(value: &[u8]) -> Option<Language> {
+        match value {
+            [0x04, 0x08, ..] => Some(Language::Ruby),
+            [0xCC, 0x80, ..] => Some(Language::RubyMessagePack),
+            _ => None,
+        }
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Language::Ruby => "an object of Ruby (Marshal)",
             Language::Python => "an object of Python (pickle)",
             Language::Java => "an object of Java",
+            Language::RubyMessagePack => "an object of Ruby (MessagePack)",
         }
     }
 
@@ -40,6 +53,7 @@ impl Language {
             Language::Ruby => ruby(value),
             Language::Python => python(value),
             Language::Java => java(value),
+            Language::RubyMessagePack => None,
         }
     }
 }

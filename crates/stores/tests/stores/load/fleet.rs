@@ -1,5 +1,6 @@
 //! The processes of the fleet, of both releases, each with its traffic, and what happens to them:
-//! they are killed and come back, also as the other release, and their connections fail.
+//! they are killed and come back, also as the other release, and their connections fail. Most are
+//! tasks of the test's own process; the last ones are processes of the system.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,6 +19,7 @@ use tokio::time::sleep;
 use super::line::{Line, Way};
 use super::old::OldRelease;
 use super::oracle::{KEYS, Oracle, cart, key};
+use super::outside::{Addresses, Killed, Outside};
 
 /// The lease of every process, in milliseconds.
 pub const LEASE_MS: u64 = 3_000;
@@ -49,6 +51,10 @@ pub struct Site {
     /// What decides which carts a process reads and writes, with its place among all starts.
     pub seed: u64,
     pub started: AtomicU64,
+    /// What became of the processes that are no tasks.
+    pub killed: Killed,
+    /// Where the stores are; nothing in such a process itself.
+    pub addresses: Option<Addresses>,
 }
 
 /// Which release a process runs.
@@ -67,7 +73,11 @@ pub struct Process {
     stop: Arc<AtomicBool>,
     tasks: Vec<JoinHandle<()>>,
     announcer: Option<Arc<Announcer>>,
+    outside: Option<Outside>,
 }
+
+/// The first number of those that are processes of the system; they are of both releases.
+pub const FIRST_OUTSIDE: usize = 15;
 
 impl Site {
     /// The configuration of a process, or of the operator.
@@ -106,7 +116,13 @@ impl Site {
             stop: Arc::clone(&stop),
             tasks: Vec::new(),
             announcer: None,
+            outside: None,
         };
+        if let Some(addresses) = self.addresses.as_ref().filter(|_| number >= FIRST_OUTSIDE) {
+            let outside = Outside::start(self, addresses, number, release, codec).await?;
+            process.outside = Some(outside);
+            return Ok(process);
+        }
         let writer = u32::try_from(number).expect("there are few processes");
         let random = self.seed ^ self.started.fetch_add(1, Ordering::Relaxed).rotate_left(32);
         let random = fastrand::Rng::with_seed(random);
@@ -147,15 +163,40 @@ impl Process {
         drop(self.announcer);
     }
 
-    /// Lets its connections fail.
+    /// Ends it by force at the worst moment, where it is a process of the system; as a task it
+    /// answers for nothing from here on.
+    pub fn strike(&self) {
+        match &self.outside {
+            Some(outside) => outside.kill_at_next_write(),
+            None => self.go(Way::Stalled, Way::Stalled),
+        }
+    }
+
+    /// Ends it now where it is a process of the system, before another takes its name.
+    pub fn make_room(&self) {
+        if let Some(outside) = &self.outside {
+            outside.kill();
+        }
+    }
+
+    /// Lets its connections fail; a process of the system is stopped as a whole.
     pub fn go(&self, data: Way, control: Way) {
+        if let Some(outside) = &self.outside {
+            outside.stop((data, control) != (Way::Up, Way::Up));
+        }
         self.data.go(data);
         self.control.go(control);
     }
 
-    /// A panic of its traffic, which nobody else would see.
+    /// A panic of its traffic, which nobody else would see, or the end of its process.
     pub fn has_ended(&self) -> bool {
         self.tasks.iter().any(JoinHandle::is_finished)
+            || self.outside.as_ref().is_some_and(Outside::has_ended)
+    }
+
+    /// Whether it is a process of the system.
+    pub fn is_outside(&self) -> bool {
+        self.outside.is_some()
     }
 }
 
@@ -306,7 +347,10 @@ impl Traffic {
 
 /// What a process of this release does now, for messages.
 pub fn does(process: &Process) -> String {
-    let Some(live) = &process.live else { return "N-1".to_owned() };
+    let Some(live) = &process.live else {
+        let place = if process.is_outside() { "a process" } else { "a task" };
+        return format!("{:?}, {place}", process.release);
+    };
     match live.snapshot().namespaces()[0].plans()[0] {
         Plan::Two(plan) => format!("{}/{}", plan.write.name(), plan.read.name()),
         Plan::One(plan) => plan.write.name().to_owned(),
