@@ -6,6 +6,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::process::{ChildStderr, Stdio};
 use std::time::{Duration, Instant};
 
@@ -513,4 +514,44 @@ fn wrong_settings_are_shown_with_their_line() {
     let good = format!("{SETTINGS}[proxy.redis]\nlisten = [{free:?}]\nupstream = {free:?}\n");
     let config = folder.write("cinch.toml", good);
     cinch(["proxy", "redis", "--check", "--config", &config]).run().quiet();
+}
+
+#[test]
+fn every_command_of_the_server_is_in_the_table() {
+    let redis = Redis::start();
+    let page = include_str!("../../spec/redis.md");
+    let names = redis.run(&["command", "list"]);
+    let names: Vec<&str> = names.lines().filter(|name| !name.contains('|')).collect();
+    assert!(names.len() > 200, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("\n| {} | ", name.to_uppercase())), "{name}");
+    }
+}
+
+#[test]
+fn a_client_of_another_database_or_socket_is_served_alike() {
+    let (redis, folder) = (Redis::start(), Folder::new());
+    let socket = folder.at("proxy.sock");
+    let settings = format!("{SETTINGS}[proxy.redis]\nworkers = 2\n");
+    let config = folder.write("cinch.toml", settings);
+    let listen = format!("unix:{socket}");
+    let mut command = cinch(["proxy", "redis", "--listen", &listen, "--config", &config])
+        .and(["--upstream", &host(&redis)])
+        .command();
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary can be started");
+    let mut err = BufReader::new(child.stderr.take().expect("standard error is a pipe"));
+    let _started = Started(child);
+    assert_eq!(after(&mut err, "listening on "), listen);
+    let mut client = UnixStream::connect(&socket).expect("it listens");
+    client.set_read_timeout(Some(PATIENCE)).unwrap();
+    client.write_all(&commands(&["SELECT 3", "SET cart:1 LARGE", "STRLEN cart:1"])).unwrap();
+    let expected = format!("+OK\r\n+OK\r\n:{}\r\n", cart(20_000).len());
+    let mut said = vec![0; expected.len()];
+    client.read_exact(&mut said).unwrap();
+    assert_eq!(String::from_utf8(said).unwrap(), expected);
+    // A half of a command is not one: it leaves nothing behind.
+    client.write_all(&commands(&["SET cart:2 LARGE"])[..1_000]).unwrap();
+    drop(client);
+    assert_eq!(redis.run(&["-n", "3", "dbsize"]), "1");
+    assert!(redis.run(&["-n", "3", "strlen", "cart:1"]).parse::<usize>().unwrap() < 20_000);
 }
