@@ -16,9 +16,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::rollout::arguments::RolloutArguments;
 
+mod proxy;
 mod schema;
 mod stores;
 
+pub use proxy::{ProxyArguments, ProxyCommand, RedisArguments};
 pub use schema::{SchemaArguments, SchemaFormat};
 pub use stores::{BackfillArguments, TargetChoice, VerifyArguments, WalkArguments};
 
@@ -158,6 +160,8 @@ Examples:
   cinch logs --directory /var/log/cinch --pool cartsvc --since 1h --grep 'status=5..'
   cinch logs --directory /var/log/cinch --pool cartsvc --follow --json | jq .text")]
     Logs(LogsArguments),
+    /// Stand between clients and a store, and pack on the way.
+    Proxy(ProxyArguments),
 }
 
 /// Arguments of `cinch report`.

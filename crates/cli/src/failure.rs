@@ -155,6 +155,9 @@ pub enum Failure {
     /// An ingress could not start, or ended.
     #[error(transparent)]
     Ingress(#[from] IngressError),
+    /// A sidecar could not start.
+    #[error(transparent)]
+    Sidecar(#[from] cinch_proxy::SidecarError),
     /// Logs could not be read back.
     #[error(transparent)]
     Logs(LogsError),

@@ -2,7 +2,7 @@
 //! pipeline itself is the library's; here are its configuration, its signals and its last line.
 
 mod load;
-mod signals;
+pub mod signals;
 mod size;
 mod top;
 

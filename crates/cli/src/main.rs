@@ -21,6 +21,7 @@ mod output;
 mod pack;
 mod profile;
 mod progress;
+mod proxy;
 mod published;
 mod records;
 mod report;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
+        Command::Proxy(arguments) => proxy::run(&arguments, variables()),
     };
     match result {
         Ok(Done::Whole) => ExitCode::SUCCESS,

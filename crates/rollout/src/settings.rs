@@ -18,6 +18,7 @@ use crate::published::PublishedCodec;
 
 mod file;
 mod position;
+mod section;
 mod table;
 #[cfg(test)]
 mod tests;

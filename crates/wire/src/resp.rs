@@ -225,8 +225,33 @@ impl Resp {
     /// # Errors
     /// Any [`RespError`]: close the connection. The events before are in `events` all the same.
     pub fn scan(&mut self, input: &[u8], events: &mut Vec<Event>) -> Result<Scan, RespError> {
-        let mut consumed = 0;
+        self.scan_up_to(usize::MAX, input, events)
+    }
+
+    /// Does the same, and stops behind the first value that is complete, so that the caller knows
+    /// where it ends. It is complete if the last event is [`Event::Complete`].
+    ///
+    /// # Errors
+    /// As [`Resp::scan`].
+    pub fn scan_one(&mut self, input: &[u8], events: &mut Vec<Event>) -> Result<Scan, RespError> {
+        self.scan_up_to(1, input, events)
+    }
+
+    fn scan_up_to(
+        &mut self,
+        values_max: usize,
+        input: &[u8],
+        events: &mut Vec<Event>,
+    ) -> Result<Scan, RespError> {
+        let (mut consumed, mut values, mut seen) = (0, 0, events.len());
         loop {
+            if events.len() > seen {
+                seen = events.len();
+                values += usize::from(events.last() == Some(&Event::Complete));
+                if values == values_max {
+                    return Ok(Scan { consumed, needed: 1 });
+                }
+            }
             let rest = &input[consumed..];
             let step = match self.parts {
                 Some(parts) => self.part(parts, rest, consumed, events)?,

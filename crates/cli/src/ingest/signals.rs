@@ -11,14 +11,14 @@ use signal_hook::flag;
 const ENDED_STATUS: i32 = 130;
 
 /// What signals have asked for.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     stop: Arc<AtomicBool>,
     reload: Arc<AtomicBool>,
 }
 
 impl Signals {
     /// Handles them from now on.
-    pub(super) fn handled() -> Signals {
+    pub(crate) fn handled() -> Signals {
         let signals = Signals { stop: Arc::default(), reload: Arc::default() };
         for signal in [SIGTERM, SIGINT] {
             // In this order: the first signal finds the flag unset. Where no handler can be set,
@@ -35,12 +35,12 @@ impl Signals {
     }
 
     /// Whether the ingress is to end.
-    pub(super) fn stop(&self) -> bool {
+    pub(crate) fn stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
     /// Whether the configuration is to be read again, asked once for each time.
-    pub(super) fn take_reload(&self) -> bool {
+    pub(crate) fn take_reload(&self) -> bool {
         self.reload.swap(false, Ordering::Relaxed)
     }
 }

@@ -194,7 +194,7 @@ impl Sources {
     }
 
     /// The variables that override a setting: those whose first part is a key of the file.
-    fn overrides(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(super) fn overrides(&self) -> impl Iterator<Item = (&str, &str)> {
         const KEYS: &[&str] = &[
             "COMPRESSION_ENABLED",
             "COMPRESSION_CODEC",
@@ -203,6 +203,7 @@ impl Sources {
             "PROCESS",
             "FLEET",
             "NAMESPACES",
+            "PROXY",
         ];
         self.variables.iter().filter_map(|(name, value)| {
             let first = name.strip_prefix(PREFIX)?.split("__").next()?;
@@ -220,7 +221,8 @@ impl Sources {
             .collect()
     }
 
-    fn wrong(&self, path: &[&str], message: impl Into<String>) -> ConfigurationError {
+    /// That a setting is wrong, with its line.
+    pub fn wrong(&self, path: &[&str], message: impl Into<String>) -> ConfigurationError {
         let line = line_of(&self.text, path);
         ConfigurationError::Setting {
             path: self.path.clone(),
@@ -476,7 +478,11 @@ enum ReadError {
 }
 
 /// Puts a variable's value where its name says.
-fn set(table: &mut toml::Table, name: &str, text: &str) -> Result<(), ConfigurationError> {
+pub(super) fn set(
+    table: &mut toml::Table,
+    name: &str,
+    text: &str,
+) -> Result<(), ConfigurationError> {
     let path = name.strip_prefix(PREFIX).unwrap_or(name).to_lowercase();
     let wrong = |message: &str| ConfigurationError::Variable {
         name: name.to_owned(),

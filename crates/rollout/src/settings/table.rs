@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::{ForeignFormat, InputEnvelopes, Slots};
 use crate::modes::{ReadMode, SingleWrite, WriteMode};
@@ -23,6 +24,9 @@ pub(super) struct File {
     pub fleet: Fleet,
     #[serde(default)]
     pub namespaces: BTreeMap<String, Table>,
+    /// `[proxy.redis]`, which the sidecar reads.
+    #[serde(default, rename = "proxy")]
+    pub _proxy: IgnoredAny,
 }
 
 /// The published settings, for namespaces that don't say their own.

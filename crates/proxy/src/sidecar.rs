@@ -1,0 +1,387 @@
+//! The process: one thread and one event loop for each core, each with sockets of its own on the
+//! same addresses, so that a connection stays on the core that accepted it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use cinch_rollout::live::Live;
+use rustls::pki_types::ServerName;
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::runtime::Builder;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+use crate::address::Address;
+use crate::connection::{Stream, serve};
+use crate::counters::Counters;
+use crate::session::{Limits, Session};
+use crate::settings::{SettingError, Settings};
+use crate::status::Status;
+use crate::tls::{self, TlsError};
+
+/// The connections that may wait to be accepted.
+const BACKLOG: i32 = 4_096;
+
+/// How long a client's TLS handshake may take.
+const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+
+/// How long it waits before it accepts again when the system has no more descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why a sidecar could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum SidecarError {
+    /// A setting can't be used.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// An address can't be listened on.
+    #[error("{address}: {error}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The status page can't be served.
+    #[error("status {address}: {error}")]
+    Status {
+        /// The address.
+        address: String,
+        /// Why.
+        error: String,
+    },
+    /// Certificates can't be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// A thread or its event loop could not be made.
+    #[error("an event loop could not be made: {0}")]
+    Loop(io::Error),
+}
+
+/// A sidecar that runs. It stops when it is dropped, or after [`Sidecar::stop`] in order.
+pub struct Sidecar {
+    addresses: Vec<Address>,
+    status: Option<Status>,
+    stop: watch::Sender<bool>,
+    is_stopping: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+    counters: Arc<Counters>,
+    /// Sockets in the file system, removed at the end.
+    files: Vec<PathBuf>,
+}
+
+/// What came of everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Totals {
+    /// Connections that were accepted.
+    pub connections: u64,
+    /// Commands that clients sent.
+    pub commands: u64,
+    /// Those that were refused.
+    pub refused: u64,
+    /// Connections that were cut because they did not end in time.
+    pub cut: u64,
+}
+
+/// What every connection needs.
+struct Shared {
+    live: Arc<Live>,
+    limits: Arc<Limits>,
+    counters: Arc<Counters>,
+    upstream: Address,
+    tls: Option<(TlsConnector, ServerName<'static>)>,
+    acceptor: Option<TlsAcceptor>,
+    packing: Arc<Semaphore>,
+    connections_max: u64,
+    connect_max: Duration,
+    drain_max: Duration,
+}
+
+enum Listener {
+    Tcp(std::net::TcpListener),
+    Unix(StdUnixListener),
+}
+
+impl Sidecar {
+    /// Listens, and serves whoever connects. The server need not be there yet.
+    ///
+    /// # Errors
+    /// [`SidecarError`]; nothing runs then.
+    pub fn start(settings: &Settings, live: Arc<Live>) -> Result<Sidecar, SidecarError> {
+        let upstream = settings.upstream()?;
+        let counters = Arc::new(Counters::default());
+        let shared = Arc::new(Shared {
+            live: Arc::clone(&live),
+            limits: Arc::new(settings.limits()?),
+            counters: Arc::clone(&counters),
+            tls: match &settings.upstream_tls {
+                Some(tls) => Some(tls::connector(tls, &upstream)?),
+                None => None,
+            },
+            upstream,
+            acceptor: settings.tls.as_ref().map(tls::acceptor).transpose()?,
+            packing: Arc::new(Semaphore::new(settings.packing_max)),
+            connections_max: settings.connections_max as u64,
+            connect_max: Duration::from_millis(settings.connect_ms),
+            drain_max: Duration::from_millis(settings.drain_ms),
+        });
+        let mut sidecar = Sidecar {
+            addresses: Vec::new(),
+            status: None,
+            stop: watch::channel(false).0,
+            is_stopping: Arc::default(),
+            threads: Vec::new(),
+            counters: Arc::clone(&counters),
+            files: Vec::new(),
+        };
+        let mut loops: Vec<Vec<Listener>> = Vec::new();
+        loops.resize_with(settings.workers(), Vec::new);
+        for address in settings.listen()? {
+            let failed = |error| SidecarError::Listen { address: address.to_string(), error };
+            let bound = listen(&address, &mut loops).map_err(failed)?;
+            sidecar.files.extend(match &bound {
+                Address::Unix(path) => Some(path.clone()),
+                Address::Tcp(_) => None,
+            });
+            sidecar.addresses.push(bound);
+        }
+        if let Some(address) = &settings.status {
+            let is_stopping = Arc::clone(&sidecar.is_stopping);
+            let status = Status::start(address, live, counters, is_stopping);
+            let failed = |error| SidecarError::Status { address: address.clone(), error };
+            sidecar.status = Some(status.map_err(failed)?);
+        }
+        for (number, listeners) in loops.into_iter().enumerate() {
+            let runtime = Builder::new_current_thread().enable_all().build();
+            let runtime = runtime.map_err(SidecarError::Loop)?;
+            let (shared, stop) = (Arc::clone(&shared), sidecar.stop.subscribe());
+            let run = move || {
+                runtime.block_on(event_loop(listeners, &shared, stop));
+                runtime.shutdown_background();
+            };
+            let thread = thread::Builder::new().name(format!("loop-{number}")).spawn(run);
+            sidecar.threads.push(thread.map_err(SidecarError::Loop)?);
+        }
+        Ok(sidecar)
+    }
+
+    /// Where it listens, with the ports that the system chose.
+    pub fn addresses(&self) -> Vec<String> {
+        self.addresses.iter().map(Address::to_string).collect()
+    }
+
+    /// Where `/metrics` and `/healthz` are.
+    pub fn status_address(&self) -> Option<SocketAddr> {
+        self.status.as_ref().map(|status| status.address)
+    }
+
+    /// Accepts nobody any more, ends connections as they become idle, and cuts those that do not
+    /// within `drain_ms`.
+    pub fn stop(mut self) -> Totals {
+        self.end();
+        Totals {
+            connections: self.counters.connections.count(),
+            commands: self.counters.commands.count(),
+            refused: self.counters.refused.count(),
+            cut: self.counters.connections_open.count(),
+        }
+    }
+
+    fn end(&mut self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        self.stop.send_replace(true);
+        for thread in self.threads.drain(..) {
+            // A panic of an event loop has been printed by its thread.
+            let _ended = thread.join();
+        }
+        for file in self.files.drain(..) {
+            // Where it can't be removed, the next start does it.
+            let _removed = std::fs::remove_file(file);
+        }
+    }
+}
+
+impl Drop for Sidecar {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A socket for each loop, on the same address.
+fn listen(address: &Address, loops: &mut [Vec<Listener>]) -> io::Result<Address> {
+    match address {
+        Address::Tcp(text) => {
+            let mut found = std::net::ToSocketAddrs::to_socket_addrs(text)?;
+            let mut bound = found.next().ok_or(io::ErrorKind::AddrNotAvailable)?;
+            for listeners in loops {
+                let socket = tcp(bound)?;
+                // The first one chooses the port where none is given.
+                bound = socket.local_addr()?;
+                listeners.push(Listener::Tcp(socket));
+            }
+            Ok(Address::Tcp(bound.to_string()))
+        }
+        Address::Unix(path) => {
+            remove_stale(path)?;
+            let socket = StdUnixListener::bind(path)?;
+            socket.set_nonblocking(true)?;
+            for listeners in loops {
+                listeners.push(Listener::Unix(socket.try_clone()?));
+            }
+            Ok(address.clone())
+        }
+    }
+}
+
+fn tcp(address: SocketAddr) -> io::Result<std::net::TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.set_reuse_port(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// Removes a socket that nobody listens on any more: a process that was killed leaves it behind.
+fn remove_stale(path: &Path) -> io::Result<()> {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    if !metadata.file_type().is_socket() || StdUnixStream::connect(path).is_ok() {
+        return Err(io::ErrorKind::AddrInUse.into());
+    }
+    std::fs::remove_file(path)
+}
+
+async fn event_loop(
+    listeners: Vec<Listener>,
+    shared: &Arc<Shared>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut connections = JoinSet::new();
+    let mut accepting = JoinSet::new();
+    let (send, mut accepted) = tokio::sync::mpsc::channel::<Box<dyn Stream>>(1);
+    for listener in listeners {
+        accepting.spawn(accept(listener, send.clone()));
+    }
+    drop(send);
+    loop {
+        tokio::select! {
+            stream = accepted.recv() => {
+                let Some(stream) = stream else { break };
+                let counters = &shared.counters;
+                counters.connections.add();
+                counters.connections_open.add();
+                connections.spawn(connection(stream, Arc::clone(shared), stop.clone()));
+            }
+            Some(_) = connections.join_next() => {}
+            // Whoever could say so is gone: that is a stop too.
+            _ = stop.changed() => break,
+        }
+    }
+    accepting.shutdown().await;
+    let ended = async { while connections.join_next().await.is_some() {} };
+    // Who has not ended by then is cut, and counted.
+    let _ended = timeout(shared.drain_max, ended).await;
+}
+
+async fn accept(listener: Listener, to: tokio::sync::mpsc::Sender<Box<dyn Stream>>) {
+    match listener {
+        Listener::Tcp(listener) => {
+            let Ok(listener) = TcpListener::from_std(listener) else { return };
+            loop {
+                let stream: Box<dyn Stream> = match listener.accept().await {
+                    Ok((stream, _)) => {
+                        // A socket that takes it not still works, only a little later.
+                        let _set = stream.set_nodelay(true);
+                        Box::new(stream)
+                    }
+                    Err(_) => {
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                        continue;
+                    }
+                };
+                if to.send(stream).await.is_err() {
+                    return;
+                }
+            }
+        }
+        Listener::Unix(listener) => {
+            let Ok(listener) = UnixListener::from_std(listener) else { return };
+            loop {
+                let stream: Box<dyn Stream> = match listener.accept().await {
+                    Ok((stream, _)) => Box::new(stream),
+                    Err(_) => {
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                        continue;
+                    }
+                };
+                if to.send(stream).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+async fn connection(stream: Box<dyn Stream>, shared: Arc<Shared>, stop: watch::Receiver<bool>) {
+    // An error of a socket ends this connection alone, and there is nobody to tell.
+    let _ended = connection_of(stream, &shared, stop).await;
+    shared.counters.connections_open.take();
+}
+
+async fn connection_of(
+    stream: Box<dyn Stream>,
+    shared: &Shared,
+    stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    let mut client: Box<dyn Stream> = match &shared.acceptor {
+        None => stream,
+        Some(acceptor) => Box::new(timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await??),
+    };
+    let counters = &shared.counters;
+    if counters.connections_open.count() > shared.connections_max {
+        counters.connections_refused.add();
+        return say(&mut client, "-ERR max number of clients reached\r\n").await;
+    }
+    let server = match timeout(shared.connect_max, upstream(shared)).await {
+        Ok(Ok(server)) => server,
+        Ok(Err(_)) | Err(_) => {
+            counters.upstream_failures.add();
+            return say(&mut client, "-CINCH UPSTREAM the server can't be reached\r\n").await;
+        }
+    };
+    let session =
+        Session::new(Arc::clone(&shared.live), Arc::clone(&shared.limits), Arc::clone(counters));
+    serve(client, server, session, counters, &shared.packing, stop).await
+}
+
+async fn upstream(shared: &Shared) -> io::Result<Box<dyn Stream>> {
+    let stream: Box<dyn Stream> = match &shared.upstream {
+        Address::Tcp(address) => {
+            let stream = TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            Box::new(stream)
+        }
+        Address::Unix(path) => Box::new(UnixStream::connect(path).await?),
+    };
+    match &shared.tls {
+        None => Ok(stream),
+        Some((connector, name)) => Ok(Box::new(connector.connect(name.clone(), stream).await?)),
+    }
+}
+
+async fn say(client: &mut Box<dyn Stream>, words: &str) -> io::Result<()> {
+    use tokio::io::AsyncWriteExt;
+    client.write_all(words.as_bytes()).await?;
+    client.shutdown().await
+}
