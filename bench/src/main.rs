@@ -65,11 +65,14 @@ enum Bench {
     Drift(drift::Arguments),
     /// The client of a store with the policy in front, beside the bare client with the bare codec
     Hotpath(hotpath::Arguments),
-    /// The log ingress under the load of CAL clients, beside rsyslog
+    /// The log ingress under the load of CAL clients, beside its baselines and rsyslog
     Ingest(ingest::Arguments),
     /// An ingress for `ingest` to send to
     #[command(hide = true)]
     IngestServe(ingest::ServeArguments),
+    /// The baseline of `ingest` that reads and handles in the same threads
+    #[command(hide = true)]
+    IngestCoupled(ingest::CoupledArguments),
     /// One side of one row, a number of times: what `overhead --callgrind` runs under valgrind
     #[command(hide = true)]
     One(overhead::OneArguments),
@@ -99,6 +102,7 @@ fn run(bench: &Bench) -> Outcome {
         Bench::Hotpath(arguments) => hotpath::run(arguments),
         Bench::Ingest(arguments) => ingest::run(arguments),
         Bench::IngestServe(arguments) => ingest::serve(arguments),
+        Bench::IngestCoupled(arguments) => ingest::serve_coupled(arguments),
         Bench::One(arguments) => overhead::run_one(arguments),
     }
 }

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::Command;
 
-use cinch_integration::{Folder, Ingress, cinch, noise, repository};
+use cinch_integration::{Folder, Ingress, cinch, noise, pool_listener, repository};
 
 const MEMORY_BYTES: u64 = 32 << 20;
 
@@ -161,6 +161,33 @@ fn a_filer_that_stalls_holds_a_pool_with_backpressure_until_it_goes_on() {
     let (numbers, text) = faulty.finish();
     assert_eq!(numbers, [records(&sent), records(&sent), 0.0]);
     assert!(text == sent, "lines are missing, changed or in another order");
+}
+
+#[test]
+fn a_pool_whose_data_fits_is_read_on_while_the_filer_stalls_and_another_one_is_held() {
+    let both = config("backpressure") + &pool_listener("quiet", "lines", "quiet");
+    let faulty = Faulty::start(&both, "logs", "stall");
+    let (sent, mut taken) = (flood(FLOOD_BYTES), 0);
+    let mut stream = faulty.ingress.connect("lines");
+    stream.set_nonblocking(true).unwrap();
+    while faulty.ingress.metric("pool_held", "\"web\"") < 1.0 {
+        match stream.write(&sent[taken..sent.len().min(taken + (1 << 20))]) {
+            Ok(count) => taken += count,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+        }
+    }
+    // Nothing is written, and what this one sends is taken at once all the same.
+    let mut quiet = faulty.ingress.connect("quiet");
+    for number in 1..=50 {
+        writeln!(quiet, "quiet {number}").unwrap();
+        faulty.ingress.wait_for("received_records_total", "\"quiet\"", f64::from(number));
+    }
+    assert_eq!(faulty.ingress.metric("pool_held", "\"quiet\""), 0.0);
+    assert_eq!(faulty.ingress.metric("written_records_total", "\"quiet\""), 0.0);
+    faulty.memory_is_bounded();
+    faulty.repair("stall");
+    faulty.ingress.wait_for("written_records_total", "\"quiet\"", 50.0);
+    assert_eq!(faulty.ingress.metric("dropped_records_total", "\"quiet\""), 0.0);
 }
 
 #[test]

@@ -10,14 +10,11 @@ use zstd_safe::{CCtx, CParameter};
 
 use crate::acknowledge::Receipt;
 use crate::format::{FLAG_SECTIONS_PACKED, FilterWriter, Head, SectionsWriter};
+use crate::limits::HURRIED_LEVEL;
 use crate::pool::Pool;
 
 /// Sections that are shorter than this are not worth compressing.
 const SECTIONS_PACKED_MIN: usize = 256;
-
-/// The level of zstd for what came faster than it could be compressed and waits on disk: it takes a
-/// quarter of the time of level 1.
-const HURRIED_LEVEL: i32 = -50;
 
 /// The records of one pool that were not compressed yet.
 #[derive(Debug)]

@@ -17,13 +17,16 @@ const BUCKETS: usize = 40 * STEPS;
 pub struct Histogram {
     buckets: Box<[AtomicU64]>,
     max: AtomicU64,
+    /// The longest since somebody last took it.
+    recent_max: AtomicU64,
     sum: AtomicU64,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
         let buckets = (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
-        Histogram { buckets, max: AtomicU64::new(0), sum: AtomicU64::new(0) }
+        let [max, recent_max, sum] = [0; 3].map(AtomicU64::new);
+        Histogram { buckets, max, recent_max, sum }
     }
 }
 
@@ -51,7 +54,12 @@ impl Histogram {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         self.buckets[bucket(micros)].fetch_add(1, Ordering::Relaxed);
         self.sum.fetch_add(micros, Ordering::Relaxed);
-        self.max.fetch_max(micros, Ordering::Relaxed);
+        // A maximum rises seldom, and to look at it costs less than to write it.
+        for max in [&self.max, &self.recent_max] {
+            if max.load(Ordering::Relaxed) < micros {
+                max.fetch_max(micros, Ordering::Relaxed);
+            }
+        }
     }
 
     /// How many were added.
@@ -67,6 +75,11 @@ impl Histogram {
     /// The longest, in seconds.
     pub fn max_s(&self) -> f64 {
         self.max.load(Ordering::Relaxed) as f64 / 1e6
+    }
+
+    /// The longest since this was last asked, in seconds; 0 if there was none.
+    pub fn take_recent_max_s(&self) -> f64 {
+        self.recent_max.swap(0, Ordering::Relaxed) as f64 / 1e6
     }
 
     /// A bound, in seconds, that at least this share of all does not exceed; at most a quarter too
@@ -108,5 +121,8 @@ mod tests {
         assert!((0.050..=0.063).contains(&p50), "{p50}");
         assert_eq!(histogram.quantile_s(1.0), 0.1);
         assert_eq!(histogram.count(), 100);
+        assert_eq!(histogram.take_recent_max_s(), 0.1);
+        histogram.add(Duration::from_millis(3));
+        assert_eq!((histogram.take_recent_max_s(), histogram.max_s()), (0.003, 0.1));
     }
 }

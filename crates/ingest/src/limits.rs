@@ -36,6 +36,11 @@ pub const BATCH_BYTES: usize = 160 << 10;
 /// allocates for one batch.
 pub const BATCH_BYTES_MAX: usize = 4 << 20;
 
+/// The level of zstd for what came faster than it could be compressed and waits on disk: on logs it
+/// takes less than half the time of level 1 (`cargo xtask bench ingest --steps blocks` says how
+/// much), and several times its room.
+pub const HURRIED_LEVEL: i32 = -50;
+
 /// The longest that a record waits for its batch to fill, in milliseconds, unless its pool says
 /// otherwise.
 pub const LINGER_MS: u64 = 200;

@@ -1,5 +1,6 @@
-//! `/metrics` and `/healthz`: what a Prometheus and an orchestrator ask for. One thread answers; it
-//! takes nothing from the pipeline but its counters.
+//! `/metrics` and `/healthz`: what a Prometheus and an orchestrator ask for, and `/pause`, which a
+//! load asks for before and after it. One thread answers; it takes nothing from the pipeline but
+//! its counters.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,13 +44,20 @@ impl Drop for Status {
     }
 }
 
+/// The longest time between two reads of a connection since this was last asked, in seconds.
+fn pause_s(shared: &Shared) -> f64 {
+    let listeners = shared.metrics.listeners.iter();
+    listeners.map(|listener| listener.read_interval.take_recent_max_s()).fold(0.0, f64::max)
+}
+
 fn answer(server: &Server, shared: &Shared) {
     for request in server.incoming_requests() {
         let (code, text) = match request.url().split('?').next().unwrap_or_default() {
             "/metrics" => (200, metrics::exposition(shared)),
             "/healthz" if shared.is_stopping() => (503, "stopping\n".to_owned()),
             "/healthz" => (200, "ok\n".to_owned()),
-            _ => (404, "there are /metrics and /healthz\n".to_owned()),
+            "/pause" => (200, format!("{}\n", pause_s(shared))),
+            _ => (404, "there are /metrics, /healthz and /pause\n".to_owned()),
         };
         let response = Response::from_string(text).with_status_code(code);
         let response = match Header::from_bytes("content-type", "text/plain; version=0.0.4") {

@@ -26,7 +26,7 @@ pub enum TopError {
         error: io::Error,
     },
     /// Something else answers.
-    #[error("{address} is no ingress: its /metrics has no cinch_ingest_uptime_seconds")]
+    #[error("{address} is no ingress: its status page is another one's")]
     NoIngress {
         /// Where.
         address: SocketAddr,
@@ -110,7 +110,8 @@ impl Look {
     /// # Errors
     /// Any [`TopError`].
     pub fn take(address: SocketAddr) -> Result<Look, TopError> {
-        let page = page(address).map_err(|error| TopError::Unreachable { address, error })?;
+        let page =
+            page(address, "/metrics").map_err(|error| TopError::Unreachable { address, error })?;
         let look = Look::parse(&page);
         let is_ingress = look.series.contains_key("uptime_seconds");
         if is_ingress { Ok(look) } else { Err(TopError::NoIngress { address }) }
@@ -251,11 +252,23 @@ fn labels(mut text: &str) -> Vec<(String, String)> {
 }
 
 /// The text of `/metrics`.
-fn page(address: SocketAddr) -> io::Result<String> {
+/// The longest time between two reads of a connection since this was last asked, of the ingress
+/// whose status page is there.
+///
+/// # Errors
+/// Any [`TopError`].
+pub fn take_pause(address: SocketAddr) -> Result<Duration, TopError> {
+    let unreachable = |error| TopError::Unreachable { address, error };
+    let text = page(address, "/pause").map_err(unreachable)?;
+    let pause = text.trim().parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    pause.ok_or(TopError::NoIngress { address })
+}
+
+fn page(address: SocketAddr, path: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, ANSWER_TIME)?;
     stream.set_read_timeout(Some(ANSWER_TIME))?;
     // Version 1.0: the page ends with the connection.
-    write!(stream, "GET /metrics HTTP/1.0\r\nHost: {address}\r\n\r\n")?;
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n")?;
     let mut answer = Vec::new();
     stream.take(PAGE_BYTES_MAX).read_to_end(&mut answer)?;
     let answer = String::from_utf8_lossy(&answer);

@@ -82,6 +82,19 @@ impl Cal {
     /// [`CalError::BodyTooLong`] and [`CalError::Label`]: close the connection. The messages before
     /// are in `messages` all the same.
     pub fn scan(&mut self, input: &[u8], messages: &mut Vec<Message>) -> Result<Scan, CalError> {
+        self.scan_each(input, |message| messages.push(message))
+    }
+
+    /// The same, but each message is handed over as soon as it is found: who copies bodies does it
+    /// then, while the next header is on its way from memory.
+    ///
+    /// # Errors
+    /// Those of [`scan`](Cal::scan); the messages before were handed over all the same.
+    pub fn scan_each(
+        &mut self,
+        input: &[u8],
+        mut found: impl FnMut(Message),
+    ) -> Result<Scan, CalError> {
         let mut consumed = 0;
         loop {
             let rest = &input[consumed..];
@@ -101,7 +114,7 @@ impl Cal {
             consumed = start + length;
             if self.label.is_some() {
                 let body = Span::new(start, consumed);
-                messages.push(Message { thread, connect_seconds, body });
+                found(Message { thread, connect_seconds, body });
             } else {
                 self.label = Some(Label::parse(body)?);
             }

@@ -29,7 +29,8 @@ pub enum IngestCommand {
     #[command(after_help = "\
 Examples:
   cinch ingest load 127.0.0.1:1118 --connections 1000 --rate 300000000 --seconds 10
-  cinch ingest load 127.0.0.1:1118 --connections 100,1000,5000 --rate 300000000,500000000
+  cinch ingest load 127.0.0.1:1118 --connections 100,1000,5000 --rate 300000000,500000000 \
+    --status 127.0.0.1:9118 --picture load.svg
 
 Each connection is a non-blocking socket with a buffer of 128 KiB. A bunch of messages that was not
 taken within the interval is a disconnect: it is counted, what was left of the bunch is lost, and
@@ -108,6 +109,13 @@ pub struct LoadArguments {
     /// Log lines to send; with none, lines of our own.
     #[arg(long, value_name = "FILE")]
     pub input: Vec<PathBuf>,
+    /// Draw throughput and pause against connections into this file, which ends in .svg or .html.
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+    /// The status address of the ingress, to ask it for its pause: the longest time between two
+    /// reads of a connection. Without it the pause is the longest that a bunch waited.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub status: Option<SocketAddr>,
     /// Print JSON, one object for each load.
     #[arg(long)]
     pub json: bool,

@@ -44,13 +44,10 @@ impl FilterWriter {
     /// Appends the filter of a text, and returns the logarithm of the bytes of its bits.
     pub fn write(&mut self, text: &[u8], out: &mut Vec<u8>) -> u32 {
         self.words.fill(0);
-        let mut gram = 0;
-        for (index, &byte) in text.iter().enumerate() {
-            gram = (gram << 8 | u32::from(byte)) & 0x00FF_FFFF;
-            if index + 1 >= GRAM_BYTES {
-                let place = place(gram);
-                self.words[place / 64] |= 1 << (place % 64);
-            }
+        // Each from its own bytes, so that none waits for the one before it.
+        for gram in text.windows(GRAM_BYTES) {
+            let place = place(u32::from_be_bytes([0, gram[0], gram[1], gram[2]]));
+            self.words[place / 64] |= 1 << (place % 64);
         }
         let mut length = self.words.len();
         while length * 8 > BYTES_MIN {

@@ -55,6 +55,11 @@ impl Messages {
         bytes
     }
 
+    /// All bunches, one after the other, as they go over the wire.
+    pub fn stream(&self) -> Vec<u8> {
+        self.bunches.iter().flat_map(|bunch| &bunch.bytes).copied().collect()
+    }
+
     /// The number of the next bunch to send.
     pub(super) fn next(&self) -> usize {
         let number = self.next.get();

@@ -1,7 +1,6 @@
 //! The rules of one worker at work: which of them want a record, and the sums of the windows that
 //! are not over yet.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use cinch_wire::cal::Record;
@@ -11,11 +10,14 @@ use super::window::Windows;
 use super::{BETWEEN_PARTS, ByKey, MetricRule, OTHER_KEYS, RuleSet, Sums};
 use crate::limits::METRIC_KEY_BYTES_MAX;
 
+/// The letters of the classes, in the order in which rules are kept by them.
+const CLASSES: [u8; 5] = *b"tTAEH";
+
 /// The rules of one worker.
 pub struct Rules {
     rules: RuleSet,
-    /// For each class letter, which rules may want a record of it.
-    by_class: HashMap<u8, Vec<usize>>,
+    /// For each class letter, which rules may want a record of it: looked up for every record.
+    by_class: [Vec<usize>; CLASSES.len()],
     for_lines: Vec<usize>,
     windows: Arc<Windows>,
     open: Vec<(u64, ByKey)>,
@@ -33,7 +35,7 @@ impl Rules {
             };
             (0..rules.len()).filter(|&index| wants(&rules[index])).collect()
         };
-        let by_class = b"tTAEH".iter().map(|&letter| (letter, wanting(letter))).collect();
+        let by_class = CLASSES.map(wanting);
         let is_of_lines = |rule: &MetricRule| rule.classes.is_none() && rule.type_name.is_none();
         let for_lines = (0..rules.len()).filter(|&index| is_of_lines(&rules[index])).collect();
         let open = rules.iter().map(|_| (0, ByKey::new())).collect();
@@ -83,7 +85,8 @@ impl Rules {
             [b'\r', b'\n', letter, ..] | [letter, ..] => *letter,
             [] => return,
         };
-        let Some(wanting) = self.by_class.get(&letter) else { return };
+        let class = CLASSES.iter().position(|&class| class == letter);
+        let Some(wanting) = class.and_then(|class| self.by_class.get(class)) else { return };
         if wanting.is_empty() {
             return;
         }

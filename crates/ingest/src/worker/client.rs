@@ -17,6 +17,7 @@ use super::forward::{ChunkError, Forward};
 use super::http::{Http, HttpError};
 use super::native::Native;
 use crate::acknowledge::Receipt;
+use crate::batch::OpenBatch;
 use crate::config::{Compression, Listener, Protocol, WhenSlow};
 use crate::connection::Connection;
 use crate::format::RunKind;
@@ -258,17 +259,8 @@ impl Client {
         shared: &Shared,
     ) -> Result<usize, ClientError> {
         match &mut self.machine {
-            Machine::Cal(cal, messages) => {
-                messages.clear();
-                let had_label = cal.label().is_some();
-                let result = cal.scan(bytes, messages);
-                if !had_label && let Some(label) = cal.label() {
-                    let (pool, host) = (shared.pools.named(&label.pool), label.host.clone());
-                    self.set_pool(pool, host)?;
-                    self.keep_label(bytes, filling);
-                }
-                self.keep_cal(bytes, filling);
-                let scan = result?;
+            Machine::Cal(..) => {
+                let scan = self.keep_cal(bytes, filling, shared)?;
                 self.needed = scan.needed;
                 Ok(scan.consumed)
             }
@@ -339,26 +331,63 @@ impl Client {
         self.kept(pool, body.len(), 1, filling);
     }
 
-    fn keep_cal(&self, bytes: &[u8], filling: &mut Filling) {
+    /// Keeps the messages of these bytes, those before a mistake included.
+    fn keep_cal(
+        &mut self,
+        bytes: &[u8],
+        filling: &mut Filling,
+        shared: &Shared,
+    ) -> Result<Scan, ClientError> {
+        let Machine::Cal(cal, messages) = &mut self.machine else {
+            return Ok(Scan { consumed: bytes.len(), needed: HEADER_BYTES });
+        };
+        messages.clear();
+        // Whose they are is known for all reads but the first, and where nothing has to be refused
+        // a body is copied as soon as it is found.
+        let Some(pool) = self.pool.as_ref().filter(|_| !filling.is_over) else {
+            let result = cal.scan(bytes, messages);
+            if self.pool.is_none()
+                && let Some(label) = cal.label()
+            {
+                let (pool, host) = (shared.pools.named(&label.pool), label.host.clone());
+                self.set_pool(pool, host)?;
+                self.keep_label(bytes, filling);
+            }
+            self.keep_cal_messages(bytes, filling);
+            return Ok(result?);
+        };
+        let batch = filling.batch(pool);
+        let before = batch.text.len();
+        let result = cal.scan_each(bytes, |message| {
+            add_cal(batch, &message, bytes);
+            messages.push(message);
+        });
+        self.end_cal(before, bytes, filling);
+        Ok(result?)
+    }
+
+    /// Keeps the messages that were found in these bytes, unless their pool drops them.
+    fn keep_cal_messages(&self, bytes: &[u8], filling: &mut Filling) {
         let (Machine::Cal(_, messages), Some(pool)) = (&self.machine, &self.pool) else { return };
-        if messages.is_empty() {
-            return;
-        }
-        let bytes_of_all = || messages.iter().map(|message| message.body.len()).sum();
-        if filling.is_over && self.is_refused(messages.len(), bytes_of_all(), None, filling) {
+        let bytes_of_all = messages.iter().map(|message| message.body.len()).sum();
+        if messages.is_empty() || self.is_refused(messages.len(), bytes_of_all, None, filling) {
             return;
         }
         let batch = filling.batch(pool);
         let before = batch.text.len();
-        for message in messages {
-            let body = message.body.of(bytes);
-            batch.text.extend_from_slice(body);
-            let (thread, seconds) = (message.thread, message.connect_seconds);
-            batch.sections.cal_record(thread, seconds, body.len(), shows_its_length(body));
+        messages.iter().for_each(|message| add_cal(batch, message, bytes));
+        self.end_cal(before, bytes, filling);
+    }
+
+    /// The messages that were found are in the batch, whose text had this length before them.
+    fn end_cal(&self, before: usize, bytes: &[u8], filling: &mut Filling) {
+        let (Machine::Cal(_, messages), Some(pool)) = (&self.machine, &self.pool) else { return };
+        if messages.is_empty() {
+            return;
         }
-        let added = batch.text.len() - before;
-        let (connection, records) = (&self.connection, messages.len());
-        batch.sections.end_run(connection, &self.host, RunKind::Cal, added, records);
+        let batch = filling.batch(pool);
+        let (added, records) = (batch.text.len() - before, messages.len());
+        batch.sections.end_run(&self.connection, &self.host, RunKind::Cal, added, records);
         for message in messages {
             filling.rules.cal(&pool.name, &self.host, message.body.of(bytes));
         }
@@ -515,6 +544,14 @@ impl Client {
 
 fn keeper(keeper: impl Keeper + 'static) -> Machine {
     Machine::Keeper(Some(Box::new(keeper)))
+}
+
+/// Adds a message of these bytes to a batch.
+fn add_cal(batch: &mut OpenBatch, message: &Message, bytes: &[u8]) {
+    let body = message.body.of(bytes);
+    batch.text.extend_from_slice(body);
+    let (thread, seconds) = (message.thread, message.connect_seconds);
+    batch.sections.cal_record(thread, seconds, body.len(), shows_its_length(body));
 }
 
 fn is_end(byte: u8) -> bool {
