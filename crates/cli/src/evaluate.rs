@@ -81,7 +81,12 @@ pub fn run(
     let capacity = capacity(arguments)?;
     let behind = behind(&arguments.behind)?;
     let against = arguments.against.as_deref().map(older).transpose()?;
-    let schemas = schemas(&arguments.schema)?;
+    let mut schemas = schemas(&arguments.schema)?;
+    if let (Some(name), Some(encodings), false) =
+        (&arguments.published, &arguments.encodings, arguments.no_schema)
+    {
+        schemas = published::schemas(name, arguments.source.seed, encodings, &schemas)?;
+    }
     let interrupt = Interrupt::handled();
     let mut bar = Bar::new(arguments.source.reading.progress);
     let (corpus, name) = match &arguments.published {
