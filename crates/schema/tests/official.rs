@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use cinch_core::document::Document;
-use cinch_core::encoding::{ENCODINGS, Engine, Parser, WithSchema};
+use cinch_core::encoding::{ENCODINGS, Engine, Parser, WithSchema, encoding_named};
 use cinch_core::json;
 use cinch_core::schema::{Language, Plan, Schema};
 use cinch_generate::Options;
@@ -86,42 +86,18 @@ fn root_name(schema: &Schema) -> String {
     }
 }
 
-/// What the official library makes of encoded payloads.
-fn official(name: &str, schema: &Schema, folder: &Path, encoded: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let python = std::env::var_os("CINCH_PYTHON").expect(
-        "CINCH_PYTHON names no interpreter: run `cargo xtask test`, or make one with the packages \
-         of integration/python/requirements.txt",
-    );
-    let file = folder.join(format!("schema.{}", schema.language().extension()));
-    std::fs::write(&file, schema.bytes()).unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/official.py");
-    let mut child = Command::new(python)
-        .arg(script)
-        .arg(name)
-        .arg(&file)
-        .arg(root_name(schema))
-        .arg(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let hex =
-        |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n";
-    let lines: String = encoded.iter().map(hex).collect();
-    let mut input = child.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    assert!(output.status.success(), "{name}: {}", output.status);
-    let bytes = |line: &str| {
-        let digits = line.as_bytes().chunks(2);
-        digits.map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap()).collect()
-    };
-    String::from_utf8(output.stdout).unwrap().lines().map(bytes).collect()
+/// Payloads of one kind in one encoding.
+struct Case {
+    kind: &'static str,
+    name: &'static str,
+    schema: Arc<Schema>,
+    coder: Box<dyn WithSchema>,
+    taken: Vec<Document>,
+    encoded: Vec<Vec<u8>>,
 }
 
-#[test]
-fn official_libraries_read_ours_and_we_read_theirs() {
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
     for (kind, (training, held_out)) in payloads() {
         let mut observations = Observations::new();
         training.iter().for_each(|text| observations.observe(&document(text)));
@@ -131,7 +107,6 @@ fn official_libraries_read_ours_and_we_read_theirs() {
             let schema = cinch_schema::read(language, written.text.as_bytes())
                 .unwrap_or_else(|error| panic!("{kind}: {error}\n{}", written.text));
             for (name, coder) in coders(&schema) {
-                let folder = tempfile::tempdir().unwrap();
                 let (mut taken, mut encoded) = (Vec::new(), Vec::new());
                 for text in &held_out {
                     let mut bytes = Vec::new();
@@ -141,13 +116,136 @@ fn official_libraries_read_ours_and_we_read_theirs() {
                     }
                 }
                 assert!(taken.len() * 10 >= held_out.len() * 9, "{kind} {name}");
-                let again = official(name, &schema, folder.path(), &encoded);
-                assert_eq!(again.len(), taken.len(), "{kind} {name}");
-                for (before, bytes) in taken.iter().zip(&again) {
-                    let mut after = Document::new();
-                    coder.decode(bytes, &mut after).unwrap();
-                    assert_eq!(unordered(&after), unordered(before), "{kind} {name}");
+                cases.push(Case { kind, name, schema: schema.clone(), coder, taken, encoded });
+            }
+        }
+    }
+    cases
+}
+
+impl Case {
+    /// Whether what another library wrote of the payloads is read as the same values.
+    fn check(&self, again: &[Vec<u8>]) {
+        let what = format!("{} {}", self.kind, self.name);
+        assert_eq!(again.len(), self.taken.len(), "{what}");
+        for (before, bytes) in self.taken.iter().zip(again) {
+            let mut after = Document::new();
+            self.coder.decode(bytes, &mut after).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(unordered(&after), unordered(before), "{what}");
+        }
+    }
+
+    /// Writes the schema's file into a folder.
+    fn write_schema(&self, folder: &Path) -> PathBuf {
+        std::fs::create_dir_all(folder).unwrap();
+        let file = folder.join(format!("schema.{}", self.schema.language().extension()));
+        std::fs::write(&file, self.schema.bytes()).unwrap();
+        file
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Gives a program lines and reads its own, which are bytes in hexadecimal.
+fn answers(command: &mut Command, lines: String) -> Vec<Vec<u8>> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", output.status);
+    let bytes = |line: &str| {
+        let digits = line.as_bytes().chunks(2);
+        digits.map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap()).collect()
+    };
+    String::from_utf8(output.stdout).unwrap().lines().map(bytes).collect()
+}
+
+fn python() -> Command {
+    Command::new(std::env::var_os("CINCH_PYTHON").expect(
+        "CINCH_PYTHON names no interpreter: run `cargo xtask test`, or make one with the packages \
+         of integration/python/requirements.txt",
+    ))
+}
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+#[test]
+fn official_libraries_read_ours_and_we_read_theirs() {
+    for case in cases() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = case.write_schema(folder.path());
+        let mut command = python();
+        command.arg(tests().join("official.py")).arg(case.name).arg(&file);
+        command.arg(root_name(&case.schema)).arg(folder.path());
+        let lines = case.encoded.iter().map(|bytes| hex(bytes) + "\n").collect();
+        case.check(&answers(&mut command, lines));
+    }
+}
+
+#[test]
+fn java_reads_ours_and_we_read_what_it_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("project");
+    for file in ["pom.xml", "src/main/java/SchemaReaders.java"] {
+        let to = project.join(file);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(tests().join("java").join(file), to).unwrap();
+    }
+    let cases = cases();
+    let mut lines = String::new();
+    for (index, case) in cases.iter().enumerate() {
+        let of_case = folder.path().join(index.to_string());
+        let mut file = case.write_schema(&of_case);
+        if case.schema.language() == Language::Protobuf {
+            let compiled = of_case.join("schema.bin");
+            let mut protoc = Command::new("protoc");
+            protoc.arg("--proto_path").arg(&of_case).arg("--descriptor_set_out").arg(&compiled);
+            assert!(protoc.arg(&file).status().unwrap().success(), "{}", case.kind);
+            file = compiled;
+        }
+        let (file, root) = (file.display().to_string(), root_name(&case.schema));
+        for bytes in &case.encoded {
+            lines += &format!("{}\t{file}\t{root}\t{}\n", case.name, hex(bytes));
+        }
+    }
+    let mut maven = Command::new("mvn");
+    maven.args(["-q", "-B", "compile", "exec:java"]).current_dir(&project);
+    let mut again = answers(&mut maven, lines).into_iter();
+    for case in &cases {
+        case.check(&again.by_ref().take(case.encoded.len()).collect::<Vec<_>>());
+    }
+}
+
+/// FlexBuffers and Ion need no schema; their libraries are asked here because the others are.
+#[test]
+fn libraries_of_encodings_without_a_schema_read_ours_and_we_read_theirs() {
+    for name in ["flexbuffers", "ion"] {
+        let Engine::Document(engine) = encoding_named(name).unwrap().engine else {
+            panic!("{name} needs a schema")
+        };
+        for (kind, (training, _)) in payloads() {
+            let (mut taken, mut lines) = (Vec::new(), String::new());
+            for text in &training {
+                let mut bytes = Vec::new();
+                if engine.encode(&document(text), &mut bytes).is_ok() {
+                    taken.push(document(text));
+                    lines += &(hex(&bytes) + "\n");
                 }
+            }
+            assert!(taken.len() + 1 >= training.len(), "{kind} {name}");
+            let mut command = python();
+            command.arg(tests().join("official.py")).args([name, "", "", ""]);
+            let again = answers(&mut command, lines);
+            assert_eq!(again.len(), taken.len(), "{kind} {name}");
+            for (before, bytes) in taken.iter().zip(&again) {
+                let mut after = Document::new();
+                engine.decode(bytes, &mut after).unwrap_or_else(|error| panic!("{kind}: {error}"));
+                assert_eq!(unordered(&after), unordered(before), "{kind} {name}");
             }
         }
     }
