@@ -230,6 +230,9 @@ fn libraries_of_encodings_without_a_schema_read_ours_and_we_read_theirs() {
         };
         for (kind, (training, _)) in payloads() {
             let (mut taken, mut lines) = (Vec::new(), String::new());
+            // Python's package takes keys of FlexBuffers for ASCII.
+            let is_read = |text: &&String| name != "flexbuffers" || text.is_ascii();
+            let training: Vec<&String> = training.iter().filter(is_read).collect();
             for text in &training {
                 let mut bytes = Vec::new();
                 if engine.encode(&document(text), &mut bytes).is_ok() {
