@@ -1,6 +1,6 @@
 //! Runs the vectors of the encodings that need a schema (`vectors/with-schema`): a byte that
-//! changes in what is written, a payload that is no longer read, or a schema file that is read differently
-//! breaks one of them.
+//! changes in what is written, a payload that is no longer read, or a schema file that is read
+//! differently breaks one of them.
 //!
 //! What the formats' own libraries make of our bytes is asked in `official.rs`.
 
