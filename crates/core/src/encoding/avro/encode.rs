@@ -7,7 +7,7 @@ use super::MEMBER;
 use crate::document::{Document, Node};
 use crate::encoding::Refusal;
 use crate::encoding::cursor::text::is_utf8;
-use crate::encoding::tagged::{FAILED_TRIES_MAX, bytes_of, check_map, elements, pairs};
+use crate::encoding::tagged::{FAILED_TRIES_MAX, bytes_of, check_map, elements, pairs, put_zigzag};
 use crate::json;
 use crate::limits::SCHEMA_DEPTH_MAX;
 use crate::schema::Outside;
@@ -260,12 +260,7 @@ impl<'a> Encoder<'a> {
 
     #[inline]
     fn long(&mut self, value: i64) {
-        let mut value = (value << 1 ^ value >> 63) as u64;
-        while value >= 0x80 {
-            self.out.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.out.push(value as u8);
+        put_zigzag(self.out, value);
     }
 }
 

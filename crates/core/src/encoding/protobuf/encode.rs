@@ -8,7 +8,9 @@ use super::lengths::{Lengths, Mark};
 use super::{JSON_TAG, KEY_TAG, LENGTH, VARINT, wire_type};
 use crate::document::{Document, Node};
 use crate::encoding::Refusal;
-use crate::encoding::tagged::{FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs};
+use crate::encoding::tagged::{
+    FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs, put_varint, put_zigzag,
+};
 use crate::json;
 use crate::limits::SCHEMA_DEPTH_MAX;
 use crate::schema::Outside;
@@ -71,7 +73,7 @@ impl<'a> Encoder<'a> {
             let Some(number) = described.rest else { return Err(outside) };
             self.put_aside(number, key, value)?;
         }
-        Ok(())
+        met.check(described, node)
     }
 
     /// Writes a field by the first alternative that fits.
@@ -214,7 +216,7 @@ impl<'a> Encoder<'a> {
             _ => 0,
         };
         match integer {
-            Integer::S32 | Integer::S64 => self.varint((value << 1 ^ value >> 63) as u64),
+            Integer::S32 | Integer::S64 => put_zigzag(self.out, value),
             Integer::Fixed32 | Integer::Sfixed32 => {
                 self.out.extend_from_slice(&(value as u32).to_le_bytes());
             }
@@ -258,12 +260,8 @@ impl<'a> Encoder<'a> {
     }
 
     #[inline]
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.out.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.out.push(value as u8);
+    fn varint(&mut self, value: u64) {
+        put_varint(self.out, value);
     }
 
     fn mark(&self) -> (usize, Mark, u64) {

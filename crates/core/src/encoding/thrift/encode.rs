@@ -101,6 +101,7 @@ impl Encoder<'_> {
             }
             asides.push(Aside { key, value, place });
         }
+        met.check(described, node)?;
         if let (Some(number), false) = (described.rest, asides.is_empty()) {
             let members = self.out.split_off(start);
             self.put_aside::<P>(number as i16, &asides)?;
