@@ -1,3 +1,8 @@
+import com.amazon.ion.IonSystem;
+import com.amazon.ion.system.IonSystemBuilder;
+import com.google.flatbuffers.ArrayReadWriteBuf;
+import com.google.flatbuffers.FlexBuffers;
+import com.google.flatbuffers.FlexBuffersBuilder;
 import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FileDescriptor;
@@ -7,6 +12,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.math.BigDecimal;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,6 +78,11 @@ public final class SchemaReaders {
         return thrift(new TBinaryProtocol.Factory());
       case "thrift-compact":
         return thrift(new TCompactProtocol.Factory());
+      case "ion":
+        IonSystem ion = IonSystemBuilder.standard().build();
+        return encoded -> ion.getLoader().load(encoded).getBytes();
+      case "flexbuffers":
+        return SchemaReaders::flexbuffers;
       default:
         throw new IllegalArgumentException(encoding);
     }
@@ -105,6 +117,46 @@ public final class SchemaReaders {
       encoder.flush();
       return out.toByteArray();
     };
+  }
+
+  private static byte[] flexbuffers(byte[] encoded) {
+    FlexBuffersBuilder to = new FlexBuffersBuilder();
+    copy(FlexBuffers.getRoot(new ArrayReadWriteBuf(encoded, encoded.length)), null, to);
+    ByteBuffer written = to.finish();
+    byte[] bytes = new byte[written.remaining()];
+    written.get(bytes);
+    return bytes;
+  }
+
+  private static void copy(FlexBuffers.Reference from, String key, FlexBuffersBuilder to) {
+    if (from.isNull()) {
+      to.putNull(key);
+    } else if (from.isBoolean()) {
+      to.putBoolean(key, from.asBoolean());
+    } else if (from.isUInt() && from.asUInt() < 0) {
+      // No long holds it, and the builder offers nothing wider.
+      to.putFloat(key, new BigDecimal(Long.toUnsignedString(from.asUInt())).doubleValue());
+    } else if (from.isIntOrUInt()) {
+      to.putInt(key, from.isUInt() ? from.asUInt() : from.asLong());
+    } else if (from.isFloat()) {
+      to.putFloat(key, from.asFloat());
+    } else if (from.isString()) {
+      to.putString(key, from.asString());
+    } else if (from.isMap()) {
+      FlexBuffers.Map map = from.asMap();
+      int start = to.startMap();
+      for (int index = 0; index < map.size(); index++) {
+        copy(map.values().get(index), map.keys().get(index).toString(), to);
+      }
+      to.endMap(key, start);
+    } else {
+      FlexBuffers.Vector vector = from.asVector();
+      int start = to.startVector();
+      for (int index = 0; index < vector.size(); index++) {
+        copy(vector.get(index), null, to);
+      }
+      to.endVector(key, start, false, false);
+    }
   }
 
   private static Again thrift(TProtocolFactory factory) {
