@@ -1,8 +1,8 @@
 //! Every corpus gets a schema in all three languages that the language's own compiler takes, and
 //! of the payloads that did not teach it each comes back or is refused with the place named.
 //!
-//! The corpora are generated. With `CINCH_CORPORA=FOLDER` every file of JSON lines in a folder joins
-//! them; run with `--nocapture` to see the table.
+//! The corpora are generated. With `CINCH_CORPORA=FOLDER` every file of JSON lines in a folder
+//! joins them; run with `--nocapture` to see the table.
 
 use std::path::Path;
 use std::process::Command;

@@ -7,7 +7,8 @@ pub(crate) mod testing;
 
 use foldhash::{HashSet, HashSetExt};
 
-use crate::document::{Document, Node};
+use super::cursor::text::is_utf8;
+use crate::document::{Document, Node, Span};
 use crate::schema::Outside;
 use crate::schema::tagged::Record;
 
@@ -91,6 +92,15 @@ pub(super) fn bytes_of(document: &Document, node: usize) -> &[u8] {
     match document.nodes()[node] {
         Node::String(span) => document.bytes(span),
         _ => &[],
+    }
+}
+
+/// Where a key, or a string that must be one, stands, unless other languages could not read it.
+#[inline]
+pub(super) fn text_of(document: &Document, node: usize) -> Result<Span, Outside> {
+    match document.nodes()[node] {
+        Node::String(span) if is_utf8(document.bytes(span)) => Ok(span),
+        _ => Err(Outside { node, what: "it holds a lone surrogate" }),
     }
 }
 
