@@ -25,6 +25,7 @@ mod payloads;
 mod peers;
 mod random;
 mod ratios;
+mod schema;
 mod side;
 #[cfg(test)]
 mod smoke;
@@ -53,6 +54,8 @@ enum Bench {
     Json(json::Arguments),
     /// Our binary encodings against those of rmp-serde and ciborium
     Encodings(encodings::Arguments),
+    /// Our encodings with a schema against prost, thrift and apache-avro
+    Schema(schema::Arguments),
     /// What an envelope costs beside zstd, xxh64 and memcpy
     Pack(pack::Arguments),
     /// Compressed sizes, exactly, against bench/expected/ratios.csv
@@ -95,6 +98,7 @@ fn run(bench: &Bench) -> Outcome {
         Bench::Drift(arguments) => drift::run(arguments),
         Bench::Json(arguments) => json::run(arguments),
         Bench::Encodings(arguments) => encodings::run(arguments),
+        Bench::Schema(arguments) => schema::run(arguments),
         Bench::Pack(arguments) => pack::run(arguments),
         Bench::Ratios(arguments) => ratios::run(arguments),
         Bench::Learned(arguments) => learned::run(arguments),

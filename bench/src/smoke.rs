@@ -1,7 +1,7 @@
 //! Every bench with tiny counts, so that `cargo test` keeps them compiling, their results right and
 //! the expected sizes up to date. No time is looked at: a machine that tests is never quiet.
 
-use crate::{deltas, drift, encodings, hotpath, json, learned, overhead, pack, ratios};
+use crate::{deltas, drift, encodings, hotpath, json, learned, overhead, pack, ratios, schema};
 
 #[test]
 fn our_calls_and_the_bare_ones_agree() {
@@ -16,6 +16,11 @@ fn parsers_and_writers_agree() {
 #[test]
 fn encodings_and_their_peers_read_each_other() {
     encodings::smoke().unwrap();
+}
+
+#[test]
+fn encodings_with_a_schema_are_read_by_their_crates_and_read_theirs() {
+    schema::smoke().unwrap();
 }
 
 #[test]

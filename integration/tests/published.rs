@@ -33,13 +33,16 @@ fn class<'a>(found: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn uber_tried_six_encodings_with_four_codecs_and_kept_what_beats_the_baseline() {
+fn uber_tried_these_encodings_and_codecs_and_kept_what_beats_the_baseline() {
     let found = published("uber", &[]);
     assert_eq!((&found["goal"], &found["from"]), (&"archive".into(), &"value".into()));
     assert_eq!(found["baseline"]["name"], "json+zlib:6");
-    for encoding in ["json", "json-simd", "cbor", "bson", "msgpack", "smile"] {
-        for codec in ["stored", "snappy", "zlib:6", "bzip2:9"] {
-            trial(&found, &format!("{encoding}+{codec}"));
+    let by_schema = ["thrift-binary", "thrift-compact", "protobuf", "avro"];
+    let others = ["json", "json-simd", "cbor", "bson", "msgpack"];
+    for encoding in by_schema.into_iter().chain(others) {
+        for codec in ["stored", "snappy", "zlib:6", "bzip2:9", "zstd:3"] {
+            let trial = trial(&found, &format!("{encoding}+{codec}"));
+            assert_eq!(trial["refused"], 0, "{encoding} refuses trips");
         }
     }
     assert!((figure(&found["corpus"]["size"], "mean") / 20_000.0 - 1.0).abs() < 0.05);
@@ -110,6 +113,18 @@ fn expedia_tried_levels_within_a_budget() {
     let rule = slow["eliminated_by"].as_str().unwrap_or_default();
     let is_over = figure(&slow["compress_ns"], "p95") > 20e6;
     assert!(!is_over || rule.starts_with("budget compress_p95=20ms: it takes "), "{rule}");
+}
+
+#[test]
+fn expedia_compared_protobuf_with_json() {
+    let found = published("expedia-formats", &[]);
+    let bytes = |name: &str| figure(trial(&found, name), "bytes_out");
+    for codec in ["stored", "gzip:6", "lzma2:3"] {
+        let (json, protobuf) = (format!("json+{codec}"), format!("protobuf+{codec}"));
+        assert!(bytes(&protobuf) < bytes(&json), "{codec}");
+        assert_eq!(trial(&found, &protobuf)["refused"], 0);
+    }
+    assert_eq!(found["corpus"]["payloads"], 20);
 }
 
 #[test]

@@ -263,8 +263,8 @@ pub struct EvaluateArguments {
     /// What is read.
     #[command(flatten)]
     pub source: SourceArguments,
-    /// Measure what an article measured, on generated payloads of its sizes: uber, ebay, doordash
-    /// or expedia.
+    /// Measure what an article measured, on generated payloads of its sizes: uber, ebay, doordash,
+    /// expedia or expedia-formats.
     #[arg(long, value_name = "NAME", conflicts_with = "sources")]
     pub published: Option<String>,
     /// Try these encodings only, such as json,msgpack, or all.

@@ -81,11 +81,17 @@ pub fn run(
     let capacity = capacity(arguments)?;
     let behind = behind(&arguments.behind)?;
     let against = arguments.against.as_deref().map(older).transpose()?;
-    let schemas = schemas(&arguments.schema)?;
+    let seed = arguments.source.reading.seed;
+    let mut schemas = schemas(&arguments.schema)?;
+    if let (Some(name), Some(encodings), false) =
+        (&arguments.published, &arguments.encodings, arguments.no_schema)
+    {
+        schemas = published::schemas(name, seed, encodings, &schemas)?;
+    }
     let interrupt = Interrupt::handled();
     let mut bar = Bar::new(arguments.source.reading.progress);
     let (corpus, name) = match &arguments.published {
-        Some(name) => published::corpus(name, arguments.source.reading.seed)?,
+        Some(name) => published::corpus(name, seed)?,
         None => sources::read(&arguments.source, &bar, &interrupt)?,
     };
     let request = Request {
@@ -105,7 +111,7 @@ pub fn run(
             Some(SplitChoice::None) => None,
         },
         time_seconds,
-        seed: arguments.source.reading.seed,
+        seed,
         launch: program
             .map(|program| Launch { program, arguments: vec![WORKER_COMMAND.to_owned()] }),
         link,

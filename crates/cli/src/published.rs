@@ -3,15 +3,22 @@
 //! Each row is what its authors tried, as far as this release has it. What the user says himself
 //! goes before it.
 
+use std::sync::Arc;
+
+use cinch_core::codec::CodecChoice;
+use cinch_core::schema::Schema;
+use cinch_evaluate::candidate::{Candidate, parse_encodings};
 use cinch_evaluate::corpus::Corpus;
+use cinch_evaluate::schemas::Schemas;
 
 use crate::arguments::{EvaluateArguments, FromChoice, SplitChoice};
 use crate::failure::Failure;
 
 /// How one article measured.
 struct Preset {
-    /// The name, which is also that of the generated corpus.
     name: &'static str,
+    /// The generated corpus.
+    corpus: &'static str,
     encodings: &'static str,
     codecs: &'static str,
     goal: &'static str,
@@ -26,8 +33,9 @@ struct Preset {
 const PRESETS: &[Preset] = &[
     Preset {
         name: "uber",
-        encodings: "json,json-simd,cbor,bson,msgpack,smile",
-        codecs: "stored,snappy,zlib:6,bzip2:9",
+        corpus: "uber",
+        encodings: "thrift-binary,thrift-compact,protobuf,avro,json,json-simd,cbor,bson,msgpack",
+        codecs: "stored,snappy,zlib:6,bzip2:9,zstd:3",
         goal: "archive",
         from: FromChoice::Value,
         baseline: Some("json+zlib:6"),
@@ -36,6 +44,7 @@ const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "ebay",
+        corpus: "ebay",
         encodings: "verbatim",
         codecs: "SNAPPY,LZ4_FAST,LZ4_HIGH,GZIP",
         goal: "cache",
@@ -46,6 +55,7 @@ const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "doordash",
+        corpus: "doordash",
         encodings: "verbatim",
         codecs: "snappy,lz4:1,zlib:6,zstd:3,brotli:4",
         goal: "cache",
@@ -56,6 +66,7 @@ const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "expedia",
+        corpus: "expedia",
         encodings: "verbatim",
         codecs: "gzip:1-9,lzma2:1-9,bzip2:1-9,snappy,lz4:1-12,zstd:1-19,brotli:1-11",
         goal: "api",
@@ -64,15 +75,25 @@ const PRESETS: &[Preset] = &[
         beat_baseline: false,
         budget: Some("compress_p95=20ms"),
     },
+    // The same article's table of sizes. Its LZMA2 is the level that it chose.
+    Preset {
+        name: "expedia-formats",
+        corpus: "expedia",
+        encodings: "json,protobuf",
+        codecs: "stored,gzip:6,lzma2:3",
+        goal: "api",
+        from: FromChoice::Value,
+        baseline: Some("json+gzip:6"),
+        beat_baseline: false,
+        budget: None,
+    },
 ];
 
 /// The arguments with what the article did wherever the user said nothing.
 pub fn fill_in(arguments: &EvaluateArguments) -> Result<EvaluateArguments, Failure> {
     let mut filled = arguments.clone();
     let Some(name) = &arguments.published else { return Ok(filled) };
-    let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) else {
-        return Err(unknown(name));
-    };
+    let preset = preset(name)?;
     if filled.codecs.is_none() {
         // Every level of the list is timed, whatever stage 1 thinks of it.
         filled.all = true;
@@ -91,12 +112,36 @@ pub fn fill_in(arguments: &EvaluateArguments) -> Result<EvaluateArguments, Failu
     Ok(filled)
 }
 
+fn preset(name: &str) -> Result<&'static Preset, Failure> {
+    PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| unknown(name))
+}
+
 /// The generated payloads of an article's sizes.
 pub fn corpus(name: &str, seed: u64) -> Result<(Corpus, String), Failure> {
-    let published = cinch_generate::published(name).ok_or_else(|| unknown(name))?;
+    let published = cinch_generate::published(preset(name)?.corpus).ok_or_else(|| unknown(name))?;
     let title = format!("{name}: {}", published.summary);
     let payloads = published.payloads(seed).map(String::into_bytes);
     Ok((Corpus::from_payloads(&title, payloads), title))
+}
+
+/// The schemas that the authors wrote by hand, for those of the encodings that need one and have
+/// none among `given`. They are inferred from other payloads than those that are measured.
+pub fn schemas(
+    name: &str,
+    seed: u64,
+    encodings: &str,
+    given: &[Arc<Schema>],
+) -> Result<Vec<Arc<Schema>>, Failure> {
+    let codec = CodecChoice::parse("stored")?;
+    let of_encoding = |encoding| Candidate::plain(encoding, codec);
+    let candidates: Vec<Candidate> =
+        parse_encodings(encodings)?.into_iter().map(of_encoding).collect();
+    if !candidates.iter().any(|candidate| candidate.encoding.needs_schema) {
+        return Ok(given.to_vec());
+    }
+    let (others, _) = corpus(name, seed.wrapping_add(1))?;
+    let all: Vec<usize> = (0..others.payloads.len()).collect();
+    Ok(Schemas::of(&others, &all, &candidates, given).found)
 }
 
 fn unknown(name: &str) -> Failure {

@@ -56,6 +56,10 @@ pub fn run(arguments: &SchemaArguments) -> Result<Done, Failure> {
         return Err(Failure::Argument(why));
     }
     let model = Model::of(&observations);
+    if corpus.seen > corpus.payloads.len() as u64 {
+        let limit = SAMPLE_BYTES_MAX >> 20;
+        eprintln!("a fair sample of {} payloads, {limit} MiB at most, was taken", corpus.seen);
+    }
     eprintln!(
         "{} of {} payloads taught {} types with {} fields",
         observations.payloads(),

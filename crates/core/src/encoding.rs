@@ -246,6 +246,7 @@ pub trait TextDecoder: Send {
 
 mod avro;
 mod bson;
+mod by_schema;
 mod cbor;
 pub mod columnar;
 mod cursor;
@@ -257,6 +258,8 @@ mod protobuf;
 mod smile;
 pub(crate) mod tagged;
 mod thrift;
+
+use by_schema::BySchema;
 
 pub(crate) use cursor::number::exact_float;
 
@@ -380,7 +383,7 @@ pub static ENCODINGS: &[Encoding] = &[
         id: EncodingId(0x17),
         name: "protobuf",
         summary: "Protocol Buffers, by a schema that is given or inferred",
-        engine: Engine::Schema(&protobuf::Protobuf),
+        engine: Engine::Schema(&BySchema::<protobuf::Protobuf>::new()),
         parser: Parser::Simd,
         is_json_text: false,
         fidelity: Fidelity::Value,
@@ -394,7 +397,7 @@ pub static ENCODINGS: &[Encoding] = &[
         id: EncodingId(0x18),
         name: "thrift-binary",
         summary: "Apache Thrift, binary protocol, by a schema that is given or inferred",
-        engine: Engine::Schema(&thrift::Thrift::<thrift::Binary>::new()),
+        engine: Engine::Schema(&BySchema::<thrift::Thrift<thrift::Binary>>::new()),
         parser: Parser::Simd,
         is_json_text: false,
         fidelity: Fidelity::Value,
@@ -408,7 +411,7 @@ pub static ENCODINGS: &[Encoding] = &[
         id: EncodingId(0x19),
         name: "thrift-compact",
         summary: "Apache Thrift, compact protocol, by a schema that is given or inferred",
-        engine: Engine::Schema(&thrift::Thrift::<thrift::Compact>::new()),
+        engine: Engine::Schema(&BySchema::<thrift::Thrift<thrift::Compact>>::new()),
         parser: Parser::Simd,
         is_json_text: false,
         fidelity: Fidelity::Value,
@@ -422,7 +425,7 @@ pub static ENCODINGS: &[Encoding] = &[
         id: EncodingId(0x1A),
         name: "avro",
         summary: "Apache Avro, by a schema that is given or inferred",
-        engine: Engine::Schema(&avro::Avro),
+        engine: Engine::Schema(&BySchema::<avro::Avro>::new()),
         parser: Parser::Simd,
         is_json_text: false,
         fidelity: Fidelity::Value,

@@ -58,9 +58,27 @@ impl Language {
 #[derive(Debug)]
 pub enum Plan {
     /// Fields with numbers: Protobuf and Thrift.
-    Tagged(tagged::Plan),
+    Tagged(Arc<tagged::Plan>),
     /// Fields in one order: Avro.
-    Avro(avro::Plan),
+    Avro(Arc<avro::Plan>),
+}
+
+impl Plan {
+    /// The plan of fields with numbers, where it is one.
+    pub fn tagged(&self) -> Option<&Arc<tagged::Plan>> {
+        match self {
+            Plan::Tagged(plan) => Some(plan),
+            Plan::Avro(_) => None,
+        }
+    }
+
+    /// The plan of fields in one order, where it is one.
+    pub fn avro(&self) -> Option<&Arc<avro::Plan>> {
+        match self {
+            Plan::Avro(plan) => Some(plan),
+            Plan::Tagged(_) => None,
+        }
+    }
 }
 
 /// A schema file and its plan.

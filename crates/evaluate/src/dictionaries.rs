@@ -11,6 +11,7 @@ use std::time::Instant;
 use cinch_core::codec::DictionaryUse;
 use cinch_core::dictionary::Dictionary;
 use cinch_core::encoding::{Encoding, Engine};
+use cinch_core::schema::Schema;
 use cinch_learn::deny::Deny;
 use cinch_learn::{CodecPart, Course, LearnError, Lessons, Parameters};
 
@@ -51,28 +52,29 @@ pub struct Training {
 pub const ENTITIES_MIN: u32 = 10;
 
 /// Trains dictionaries on these payloads, for those of the candidates that can use one; with `all`
-/// for every level of every encoding.
+/// for every level of every encoding. Candidates that need a schema have theirs, which is one of
+/// `schemas`.
 pub fn learn(
     corpus: &Corpus,
     groups: &Groups,
     training: &[usize],
     candidates: &[Candidate],
+    schemas: &[Arc<Schema>],
     all: bool,
 ) -> Training {
     let mut found = Training::default();
     let mut encodings: Vec<&'static Encoding> = Vec::new();
     for candidate in candidates {
         let is_text = candidate.encoding.is_json_text;
-        // What a schema leaves is too short for a dictionary to find much in.
-        let is_taken = !is_text && !candidate.encoding.needs_schema;
-        if !encodings.contains(&candidate.encoding) && is_taken {
+        let lacks_schema = candidate.encoding.needs_schema && candidate.schema.is_none();
+        if !encodings.contains(&candidate.encoding) && !is_text && !lacks_schema {
             encodings.push(candidate.encoding);
         }
     }
     let payloads: Vec<(&[u8], u32)> =
         training.iter().map(|&index| (&*corpus.payloads[index].bytes, groups.of[index])).collect();
     let start = Instant::now();
-    let lessons = Lessons::of(&payloads, &Deny::default());
+    let lessons = Lessons::of(&payloads, &Deny::default()).with_schemas(schemas);
     for encoding in encodings {
         let takers: Vec<&Candidate> = candidates
             .iter()

@@ -216,22 +216,6 @@ pub fn evaluate(
             notice: None,
         },
     };
-    let trains = split.by.is_some() && !wanted.no_dictionary && !watch.stopped();
-    if trains {
-        watch.progress.begin("training", 1);
-        let asked: Vec<Candidate> =
-            candidates.iter().filter(|candidate| wanted.includes(candidate)).cloned().collect();
-        let training =
-            dictionaries::learn(corpus, &measured.groups, &split.train, &asked, wanted.all);
-        measured.counts.training_seconds = training.seconds;
-        if training.candidates.is_empty()
-            && let Some(trouble) = training.trouble
-        {
-            notices.push(format!("No dictionary was tried: {trouble}."));
-        }
-        measured.all.extend(training.candidates.into_iter().map(Tracked::new));
-        watch.progress.advance(1);
-    }
     if !wanted.no_schema && !watch.stopped() {
         let training = if split.by.is_some() { &split.train[..] } else { &[] };
         measured.schemas = Schemas::of(corpus, training, &candidates, &request.schemas);
@@ -239,6 +223,33 @@ pub fn evaluate(
         for tracked in &mut measured.all {
             measured.schemas.attach(&mut tracked.candidate);
         }
+    }
+    let trains = split.by.is_some() && !wanted.no_dictionary && !watch.stopped();
+    if trains {
+        watch.progress.begin("training", 1);
+        let asked: Vec<Candidate> = measured
+            .all
+            .iter()
+            .map(|tracked| tracked.candidate.clone())
+            .filter(|candidate| wanted.includes(candidate))
+            .collect();
+        let schemas = &measured.schemas.found;
+        let training = dictionaries::learn(
+            corpus,
+            &measured.groups,
+            &split.train,
+            &asked,
+            schemas,
+            wanted.all,
+        );
+        measured.counts.training_seconds += training.seconds;
+        if training.candidates.is_empty()
+            && let Some(trouble) = training.trouble
+        {
+            notices.push(format!("No dictionary was tried: {trouble}."));
+        }
+        measured.all.extend(training.candidates.into_iter().map(Tracked::new));
+        watch.progress.advance(1);
     }
     let is_trained = measured.all.iter().any(|tracked| tracked.candidate.learned.is_some())
         || measured.schemas.payloads > 0;

@@ -12,8 +12,9 @@ use cinch_core::codec::codec_named;
 use cinch_core::dictionary::{Dictionary, DictionaryError, Evidence, FileContent, write_file};
 use cinch_core::document::Document;
 use cinch_core::encoding::columnar::{self, LearnedModel};
-use cinch_core::encoding::{Encoding, Engine, TextEncoder};
+use cinch_core::encoding::{DocumentEncoding, Encoding, Engine, TextEncoder};
 use cinch_core::json;
+use cinch_core::schema::Schema;
 use sha2::{Digest, Sha256};
 
 use crate::content::Parameters;
@@ -30,6 +31,7 @@ pub struct Lessons<'a> {
     denied: usize,
     sha256: [u8; 32],
     denied_names: Vec<String>,
+    schemas: Vec<Arc<Schema>>,
 }
 
 impl<'a> Lessons<'a> {
@@ -52,7 +54,14 @@ impl<'a> Lessons<'a> {
         });
         let payloads = changed.collect();
         let denied_names = deny.names();
-        Lessons { payloads, denied, sha256: hash.finalize().into(), denied_names }
+        let (sha256, schemas) = (hash.finalize().into(), Vec::new());
+        Lessons { payloads, denied, sha256, denied_names, schemas }
+    }
+
+    /// The same with schemas, at most one of each language, for the encodings that need one: under
+    /// those whose schema is not here the payloads teach nothing.
+    pub fn with_schemas(self, schemas: &[Arc<Schema>]) -> Lessons<'a> {
+        Lessons { schemas: schemas.to_vec(), ..self }
     }
 
     /// How many payloads held something that is denied.
@@ -106,7 +115,7 @@ impl<'a> Lessons<'a> {
 
     /// The payloads as the codec will see them; those that the encoding refuses teach nothing.
     fn encoded(&self, encoding: &Encoding, under: Under<'_>) -> Vec<(Vec<u8>, u32)> {
-        let mut encode = encoder(encoding, under);
+        let mut encode = self.encoder(encoding, under);
         let encoded = |(payload, entity): &(Cow<'_, [u8]>, u32)| Some((encode(payload)?, *entity));
         self.payloads.iter().filter_map(encoded).collect()
     }
@@ -121,9 +130,44 @@ impl<'a> Lessons<'a> {
     ) -> Vec<Vec<u8>> {
         let total: usize = self.payloads.iter().map(|(payload, _)| payload.len()).sum();
         let stride = (total / limit_bytes + 1).max(1);
-        let mut encode = encoder(encoding, under);
+        let mut encode = self.encoder(encoding, under);
         let taken = self.payloads.iter().step_by(stride);
         taken.map(|(payload, _)| encode(payload).unwrap_or_else(|| payload.to_vec())).collect()
+    }
+
+    /// Encodes payloads; nothing for what the encoding refuses.
+    fn encoder<'e>(
+        &self,
+        encoding: &'e Encoding,
+        under: Under<'_>,
+    ) -> impl FnMut(&[u8]) -> Option<Vec<u8>> + use<'e> {
+        let mut document = Document::new();
+        let mut encoder = match encoding.engine {
+            Engine::Text(engine) => Some(under.encoder().unwrap_or_else(|| engine.encoder(None))),
+            _ => None,
+        };
+        let of_schema = |schema| encoding.with_schema(Some(schema)).ok().flatten();
+        let with_schema = self.schemas.iter().find_map(of_schema);
+        move |payload: &[u8]| {
+            let mut bytes = Vec::new();
+            let document_encoding: Option<&dyn DocumentEncoding> = match &encoding.engine {
+                Engine::Document(engine) => Some(*engine),
+                Engine::Schema(_) => Some(with_schema.as_deref()?),
+                _ => None,
+            };
+            let is_encoded = match (document_encoding, &mut encoder) {
+                (Some(engine), _) => {
+                    json::parse(encoding.parser, payload, &mut document).is_ok()
+                        && engine.encode(&document, &mut bytes).is_ok()
+                }
+                (None, Some(encoder)) => encoder.encode(payload, &mut bytes).is_ok(),
+                (None, None) => {
+                    bytes.extend_from_slice(payload);
+                    true
+                }
+            };
+            is_encoded.then_some(bytes)
+        }
     }
 }
 
@@ -138,35 +182,6 @@ impl Under<'_> {
     /// An encoder for it, if there is a model.
     fn encoder(self) -> Option<Box<dyn TextEncoder>> {
         columnar::encoder_for(self.model?, self.texts_in_order)
-    }
-}
-
-/// Encodes payloads; nothing for what the encoding refuses.
-fn encoder<'a>(
-    encoding: &'a Encoding,
-    under: Under<'_>,
-) -> impl FnMut(&[u8]) -> Option<Vec<u8>> + 'a {
-    let mut document = Document::new();
-    let mut encoder = match encoding.engine {
-        Engine::Text(engine) => Some(under.encoder().unwrap_or_else(|| engine.encoder(None))),
-        _ => None,
-    };
-    move |payload: &[u8]| {
-        let mut bytes = Vec::new();
-        let is_encoded = match (&encoding.engine, &mut encoder) {
-            (Engine::Document(engine), _) => {
-                json::parse(encoding.parser, payload, &mut document).is_ok()
-                    && engine.encode(&document, &mut bytes).is_ok()
-            }
-            (_, Some(encoder)) => encoder.encode(payload, &mut bytes).is_ok(),
-            // A schema is nothing that is known here.
-            (Engine::Schema(_), _) => false,
-            _ => {
-                bytes.extend_from_slice(payload);
-                true
-            }
-        };
-        is_encoded.then_some(bytes)
     }
 }
 

@@ -81,9 +81,9 @@ pub fn read(language: Language, bytes: &[u8]) -> Result<Arc<Schema>, ReadError> 
     }
     let text = str::from_utf8(bytes).map_err(|_| ReadError::NotText)?;
     let plan = match language {
-        Language::Protobuf => Plan::Tagged(proto::read(text)?),
-        Language::Thrift => Plan::Tagged(thrift::read(text)?),
-        Language::Avro => Plan::Avro(avro::read(text)?),
+        Language::Protobuf => Plan::Tagged(Arc::new(proto::read(text)?)),
+        Language::Thrift => Plan::Tagged(Arc::new(thrift::read(text)?)),
+        Language::Avro => Plan::Avro(Arc::new(avro::read(text)?)),
     };
     Ok(Schema::new(language, bytes.to_vec(), plan))
 }
@@ -108,10 +108,8 @@ pub fn write(
     previous: Option<&Schema>,
     may_break: bool,
 ) -> Result<Written, ChangeError> {
-    let tagged = previous.and_then(|schema| match schema.plan() {
-        Plan::Tagged(plan) if schema.language() == language => Some(plan),
-        _ => None,
-    });
+    let same_language = previous.filter(|schema| schema.language() == language);
+    let tagged = same_language.and_then(|schema| schema.plan().tagged()).map(Arc::as_ref);
     let (text, changes) = match language {
         Language::Protobuf => {
             let (plan, changes) = plan::lower(model, plan::PROTOBUF, tagged);
@@ -122,11 +120,7 @@ pub fn write(
             (thrift::write(&plan), changes)
         }
         Language::Avro => {
-            let before = previous.and_then(|schema| match schema.plan() {
-                Plan::Avro(plan) => Some(plan),
-                Plan::Tagged(_) => None,
-            });
-            avro::write(model, before)
+            avro::write(model, previous.and_then(|schema| schema.plan().avro()).map(Arc::as_ref))
         }
     };
     if !may_break && let Some(change) = changes.iter().find(|change| change.breaks) {

@@ -71,6 +71,7 @@ pub(crate) fn lower(model: &Model, flavor: Flavor, previous: Option<&Plan>) -> (
     }
     for record in &builder.records {
         builder.types.reserve(&record.name);
+        builder.changes.extend(losses(record));
     }
     let root = match previous {
         Some(plan) => {
@@ -93,6 +94,29 @@ pub(crate) fn lower(model: &Model, flavor: Flavor, previous: Option<&Plan>) -> (
     let Builder { records, changes, .. } = builder;
     let plan = Plan::new(records, root).expect("names and numbers are given out once");
     (plan, changes)
+}
+
+/// What a file by somebody else says and one of ours would not.
+fn losses(record: &Record) -> impl Iterator<Item = Change> {
+    fn has_names(form: &Form) -> bool {
+        match form {
+            Form::List(inner) | Form::Map(inner) => has_names(inner),
+            form => matches!(form, Form::Enum(_)),
+        }
+    }
+    let lost = |name: &str, what: &str| Change {
+        path: format!("{}.{name}", record.name),
+        what: what.to_owned(),
+        breaks: true,
+    };
+    let is_named = |(_, alternative): &(usize, &Alternative)| has_names(&alternative.form);
+    let names = alternatives(record).filter(is_named);
+    let key = |field: &usize| record.fields[*field].key.as_str();
+    let names = names.map(|(_, known)| lost(&known.name, "a string instead of an enumeration"));
+    let required = record.required.iter().map(|field| lost(key(field), "no longer required"));
+    let choices = record.choices.iter().flatten();
+    let choices = choices.map(|field| lost(key(field), "no longer one of several"));
+    names.chain(required).chain(choices).collect::<Vec<_>>().into_iter()
 }
 
 struct Builder<'a> {
@@ -150,8 +174,8 @@ impl Builder<'_> {
             name,
             is_value: true,
             fields: vec![Field { key: String::new(), alternatives }],
-            rest: None,
             empties: self.flavor.empties.filter(|_| has_lists),
+            ..Record::default()
         });
         self.records.len() - 1
     }

@@ -54,7 +54,7 @@ fn parse_json_name(name: &str) -> (String, Option<&str>) {
             Some(c) => key.push(c),
             None => {}
         }
-        rest = after.get(1..).unwrap_or_default();
+        rest = after.get(after.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
     }
     key.push_str(rest);
     (key, None)

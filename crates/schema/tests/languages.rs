@@ -266,3 +266,41 @@ fn what_is_wrong_in_a_file_is_told_with_its_place() {
         assert!(error.contains(told), "{text}: {error}");
     }
 }
+
+#[test]
+fn what_other_readers_would_refuse_or_drop_is_refused() {
+    let oneof = "syntax = \"proto3\"; message A { oneof pay { string card = 1; bool cash = 2; } }";
+    let both = r#"{"card":"visa","cash":true}"#;
+    let required = "syntax = \"proto2\"; message A { required string id = 1; }";
+    for (language, text, taken, refused, what) in [
+        (Language::Protobuf, oneof, r#"{"cash":false}"#, both, "two keys"),
+        (Language::Protobuf, required, r#"{"id":""}"#, "{}", "requires"),
+        (
+            Language::Protobuf,
+            "syntax = \"proto3\"; enum K { option allow_alias = true; N = 0; B = 1; A = 1; } \
+             message M { oneof x { K kind = 1; K other = 2; } }",
+            r#"{"kind":"B"}"#,
+            r#"{"kind":"B","other":"B"}"#,
+            "two keys",
+        ),
+        (Language::Thrift, "union A { 1: string card 2: bool cash }", "{}", both, "two keys"),
+        (Language::Thrift, "struct A { 1: required i32 n }", r#"{"n":1}"#, "{}", "requires"),
+    ] {
+        for (name, coder) in coders(&read(language, text.as_bytes()).unwrap()) {
+            assert_eq!(round_trip(coder.as_ref(), taken), Ok(0), "{name}: {text}");
+            let refusal = round_trip(coder.as_ref(), refused).unwrap_err().to_string();
+            assert!(refusal.contains("the value at $ ") && refusal.contains(what), "{refusal}");
+        }
+    }
+}
+
+#[test]
+fn what_a_written_file_would_lose_of_anothers_needs_a_break() {
+    let file = "syntax = \"proto3\"; enum K { NONE = 0; GIFT = 1; } message A { K kind = 1; }";
+    let before = read(Language::Protobuf, file.as_bytes()).unwrap();
+    let model = model(&[r#"{"kind":"GIFT"}"#]);
+    let error = write(Language::Protobuf, &model, Some(&before), false).unwrap_err();
+    assert!(error.change.path == "A.kind" && error.to_string().contains("--break"), "{error}");
+    let written = write(Language::Protobuf, &model, Some(&before), true).unwrap();
+    assert!(written.text.contains("string kind = 1"), "{}", written.text);
+}

@@ -71,12 +71,28 @@ def avro(schema):
     return again
 
 
+def flexbuffers():
+    from flatbuffers import flexbuffers
+
+    return lambda encoded: bytes(flexbuffers.Dumps(flexbuffers.Loads(encoded)))
+
+
+def ion():
+    from amazon.ion import simpleion
+
+    return lambda encoded: simpleion.dumps(simpleion.loads(encoded), binary=True)
+
+
 def main():
     protocol, schema, root, folder = sys.argv[1:]
     if protocol == "protobuf":
         again = protobuf(schema, root, folder)
     elif protocol == "avro":
         again = avro(schema)
+    elif protocol == "flexbuffers":
+        again = flexbuffers()
+    elif protocol == "ion":
+        again = ion()
     else:
         again = thrift(schema, root, folder, protocol)
     for line in sys.stdin:

@@ -30,7 +30,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("testkit", &["core", "generate", "wire", "rollout", "stores"]),
     ("python", &["core", "evaluate", "learn"]),
-    ("bench", &["core", "generate", "evaluate", "learn", "wire", "rollout", "stores", "ingest"]),
+    (
+        "bench",
+        &["core", "schema", "generate", "evaluate", "learn", "wire", "rollout", "stores", "ingest"],
+    ),
     ("cart-service", &["rollout", "stores"]),
     ("fuzz", &["core", "wire"]),
     // What applications link is tested from outside too: against the server, as they use it.

@@ -12,46 +12,32 @@ mod tests;
 
 use std::sync::Arc;
 
-use super::{DecodeError, DocumentEncoding, Refusal, SchemaEncoding, WithSchema};
+use super::by_schema::ByPlan;
+use super::{DecodeError, Refusal};
 use crate::document::Document;
-use crate::schema::{Language, Plan, Schema};
+use crate::schema::avro::Plan;
+use crate::schema::{Language, Schema};
 
 /// What the order of keys says of a member that has no place.
 const MEMBER: i64 = -1;
 
 /// The `avro` encoding.
-pub(super) struct Avro;
+pub(super) enum Avro {}
 
-impl SchemaEncoding for Avro {
-    fn language(&self) -> Language {
-        Language::Avro
+impl ByPlan for Avro {
+    type Plan = Plan;
+
+    const LANGUAGE: Language = Language::Avro;
+
+    fn plan_of(schema: &Schema) -> Option<&Arc<Plan>> {
+        schema.plan().avro()
     }
 
-    fn with_schema(&self, schema: &Arc<Schema>) -> Option<Box<dyn WithSchema>> {
-        matches!(schema.plan(), Plan::Avro(_))
-            .then(|| Box::new(Coder { schema: Arc::clone(schema) }) as Box<dyn WithSchema>)
-    }
-}
-
-/// The encoding with its schema.
-struct Coder {
-    schema: Arc<Schema>,
-}
-
-impl DocumentEncoding for Coder {
-    fn encode(&self, document: &Document, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        self.encode_counting(document, out).map(drop)
-    }
-
-    fn decode(&self, bytes: &[u8], document: &mut Document) -> Result<(), DecodeError> {
-        let Plan::Avro(plan) = self.schema.plan() else { unreachable!("asked when it was made") };
-        decode::decode(plan, bytes, document)
-    }
-}
-
-impl WithSchema for Coder {
-    fn encode_counting(&self, document: &Document, out: &mut Vec<u8>) -> Result<u64, Refusal> {
-        let Plan::Avro(plan) = self.schema.plan() else { unreachable!("asked when it was made") };
+    fn encode(plan: &Plan, document: &Document, out: &mut Vec<u8>) -> Result<u64, Refusal> {
         encode::encode(plan, document, out)
+    }
+
+    fn decode(plan: &Plan, bytes: &[u8], document: &mut Document) -> Result<(), DecodeError> {
+        decode::decode(plan, bytes, document)
     }
 }

@@ -13,7 +13,7 @@ pub(super) mod text;
 
 use self::text::{find_nul, is_utf8};
 use super::DecodeError;
-use crate::document::{Document, Span};
+use crate::document::{Document, Node, Span};
 
 /// A position in bytes that nobody vouches for.
 pub(super) struct Cursor<'a> {
@@ -78,6 +78,13 @@ impl<'a> Cursor<'a> {
             }
         }
         Err(self.corrupt("a number of more than 64 bits"))
+    }
+
+    /// The same with the sign in the lowest bit.
+    #[inline]
+    pub(super) fn zigzag(&mut self) -> Result<i64, DecodeError> {
+        let value = self.varint()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
     /// The next byte.
@@ -170,6 +177,15 @@ impl<'a> Cursor<'a> {
             return Err(self.ends_early());
         }
         Ok(declared as u32)
+    }
+
+    /// The node of a float that began at `start`, if JSON can say it.
+    #[inline]
+    pub(super) fn float(&self, value: f64, start: usize) -> Result<Node, DecodeError> {
+        if !value.is_finite() {
+            return Err(self.not_json_at(start, "NaN or an infinity"));
+        }
+        Ok(Node::Float(value))
     }
 
     /// Refuses bytes after the value.

@@ -13,9 +13,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use super::{DecodeError, DocumentEncoding, Refusal, SchemaEncoding, WithSchema};
+use super::by_schema::ByPlan;
+use super::{DecodeError, Refusal};
 use crate::document::Document;
-use crate::schema::{Language, Plan, Schema};
+use crate::schema::tagged::Plan;
+use crate::schema::{Language, Schema};
 
 /// Wire types.
 const VARINT: u8 = 0;
@@ -28,42 +30,23 @@ const KEY_TAG: u8 = 1 << 3 | LENGTH;
 const JSON_TAG: u8 = 2 << 3 | LENGTH;
 
 /// The `protobuf` encoding.
-pub(super) struct Protobuf;
+pub(super) enum Protobuf {}
 
-impl SchemaEncoding for Protobuf {
-    fn language(&self) -> Language {
-        Language::Protobuf
+impl ByPlan for Protobuf {
+    type Plan = Plan;
+
+    const LANGUAGE: Language = Language::Protobuf;
+
+    fn plan_of(schema: &Schema) -> Option<&Arc<Plan>> {
+        schema.plan().tagged()
     }
 
-    fn with_schema(&self, schema: &Arc<Schema>) -> Option<Box<dyn WithSchema>> {
-        if schema.language() != Language::Protobuf {
-            return None;
-        }
-        matches!(schema.plan(), Plan::Tagged(_))
-            .then(|| Box::new(Coder { schema: Arc::clone(schema) }) as Box<dyn WithSchema>)
-    }
-}
-
-/// The encoding with its schema.
-struct Coder {
-    schema: Arc<Schema>,
-}
-
-impl DocumentEncoding for Coder {
-    fn encode(&self, document: &Document, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        self.encode_counting(document, out).map(drop)
-    }
-
-    fn decode(&self, bytes: &[u8], document: &mut Document) -> Result<(), DecodeError> {
-        let Plan::Tagged(plan) = self.schema.plan() else { unreachable!("asked when it was made") };
-        decode::decode(plan, bytes, document)
-    }
-}
-
-impl WithSchema for Coder {
-    fn encode_counting(&self, document: &Document, out: &mut Vec<u8>) -> Result<u64, Refusal> {
-        let Plan::Tagged(plan) = self.schema.plan() else { unreachable!("asked when it was made") };
+    fn encode(plan: &Plan, document: &Document, out: &mut Vec<u8>) -> Result<u64, Refusal> {
         encode::encode(plan, document, out)
+    }
+
+    fn decode(plan: &Plan, bytes: &[u8], document: &mut Document) -> Result<(), DecodeError> {
+        decode::decode(plan, bytes, document)
     }
 }
 

@@ -1,13 +1,16 @@
-//! What the encodings of numbered fields share: which fields of an object were met, which keys of a
-//! map, and how often another way may be tried.
+//! What the encodings with a schema share in their work: how a document is walked and numbers are
+//! written, which fields of an object were met, which keys of a map, and how often another way may
+//! be tried.
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod testing;
 
 use foldhash::{HashSet, HashSetExt};
 
-use crate::document::{Document, Node};
+use super::cursor::text::is_utf8;
+use crate::document::{Document, Node, Span};
 use crate::schema::Outside;
+use crate::schema::tagged::Record;
 
 /// After so many values that did not fit the way tried first, no second way is tried for a value:
 /// each try may write much before it fails, and tries nest.
@@ -38,6 +41,26 @@ impl Met {
         let is_new = *word & bit == 0;
         *word |= bit;
         is_new
+    }
+
+    fn contains(&self, field: usize) -> bool {
+        let word = match field.checked_sub(64) {
+            None => self.low,
+            Some(above) => self.high[above / 64],
+        };
+        word & (1 << (field % 64)) != 0
+    }
+
+    /// Refuses an object, which stands at `node`, that other readers would not take as it is.
+    pub(super) fn check(&self, record: &Record, node: usize) -> Result<(), Outside> {
+        if record.required.iter().any(|&field| !self.contains(field)) {
+            return Err(Outside { node, what: "a key that the schema requires is missing" });
+        }
+        let stand = |fields: &[usize]| fields.iter().filter(|&&f| self.contains(f)).count();
+        if record.choices.iter().any(|fields| stand(fields) > 1) {
+            return Err(Outside { node, what: "it has two keys of which the schema takes one" });
+        }
+        Ok(())
     }
 }
 
@@ -70,6 +93,31 @@ pub(super) fn bytes_of(document: &Document, node: usize) -> &[u8] {
         Node::String(span) => document.bytes(span),
         _ => &[],
     }
+}
+
+/// Where a key, or a string that must be one, stands, unless other languages could not read it.
+#[inline]
+pub(super) fn text_of(document: &Document, node: usize) -> Result<Span, Outside> {
+    match document.nodes()[node] {
+        Node::String(span) if is_utf8(document.bytes(span)) => Ok(span),
+        _ => Err(Outside { node, what: "it holds a lone surrogate" }),
+    }
+}
+
+/// Appends a number in groups of 7 bits, lowest first.
+#[inline]
+pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Appends a number in the same way, its sign in the lowest bit.
+#[inline]
+pub(super) fn put_zigzag(out: &mut Vec<u8>, value: i64) {
+    put_varint(out, (value << 1 ^ value >> 63) as u64);
 }
 
 /// Refuses an object as a map if a key stands in it twice: other readers keep the last only.

@@ -16,9 +16,11 @@ mod tests;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{DecodeError, DocumentEncoding, Refusal, SchemaEncoding, WithSchema};
+use super::by_schema::ByPlan;
+use super::{DecodeError, Refusal};
 use crate::document::Document;
-use crate::schema::{Language, Plan, Schema};
+use crate::schema::tagged::Plan;
+use crate::schema::{Language, Schema};
 pub(super) use binary::Binary;
 pub(super) use compact::Compact;
 use protocol::Protocol;
@@ -31,48 +33,20 @@ const MEMBER_PLACE: i16 = 3;
 /// An encoding of one of the protocols.
 pub(super) struct Thrift<P>(PhantomData<fn() -> P>);
 
-impl<P> Thrift<P> {
-    pub(super) const fn new() -> Thrift<P> {
-        Thrift(PhantomData)
-    }
-}
+impl<P: Protocol> ByPlan for Thrift<P> {
+    type Plan = Plan;
 
-impl<P: Protocol> SchemaEncoding for Thrift<P> {
-    fn language(&self) -> Language {
-        Language::Thrift
+    const LANGUAGE: Language = Language::Thrift;
+
+    fn plan_of(schema: &Schema) -> Option<&Arc<Plan>> {
+        schema.plan().tagged()
     }
 
-    fn with_schema(&self, schema: &Arc<Schema>) -> Option<Box<dyn WithSchema>> {
-        if schema.language() != Language::Thrift {
-            return None;
-        }
-        matches!(schema.plan(), Plan::Tagged(_)).then(|| {
-            let schema = Arc::clone(schema);
-            Box::new(Coder::<P> { schema, protocol: PhantomData }) as Box<dyn WithSchema>
-        })
-    }
-}
-
-/// The encoding with its schema.
-struct Coder<P> {
-    schema: Arc<Schema>,
-    protocol: PhantomData<fn() -> P>,
-}
-
-impl<P: Protocol> DocumentEncoding for Coder<P> {
-    fn encode(&self, document: &Document, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        self.encode_counting(document, out).map(drop)
-    }
-
-    fn decode(&self, bytes: &[u8], document: &mut Document) -> Result<(), DecodeError> {
-        let Plan::Tagged(plan) = self.schema.plan() else { unreachable!("asked when it was made") };
-        decode::decode::<P>(plan, bytes, document)
-    }
-}
-
-impl<P: Protocol> WithSchema for Coder<P> {
-    fn encode_counting(&self, document: &Document, out: &mut Vec<u8>) -> Result<u64, Refusal> {
-        let Plan::Tagged(plan) = self.schema.plan() else { unreachable!("asked when it was made") };
+    fn encode(plan: &Plan, document: &Document, out: &mut Vec<u8>) -> Result<u64, Refusal> {
         encode::encode::<P>(plan, document, out)
+    }
+
+    fn decode(plan: &Plan, bytes: &[u8], document: &mut Document) -> Result<(), DecodeError> {
+        decode::decode::<P>(plan, bytes, document)
     }
 }

@@ -22,8 +22,10 @@ fn coders() -> Vec<(&'static Encoding, Box<dyn WithSchema>)> {
 
 fn schema(language: Language) -> Arc<Schema> {
     let plan = match language {
-        Language::Avro => avro::Plan::new(avro_records(), Type::Record(0)).map(Plan::Avro),
-        _ => tagged::Plan::new(every_form(), 0).map(Plan::Tagged),
+        Language::Avro => {
+            avro::Plan::new(avro_records(), Type::Record(0)).map(|plan| Plan::Avro(Arc::new(plan)))
+        }
+        _ => tagged::Plan::new(every_form(), 0).map(|plan| Plan::Tagged(Arc::new(plan))),
     };
     let plan = plan.unwrap_or_else(|error| unreachable!("the schema is sound: {error}"));
     Schema::new(language, b"a schema of the fuzz targets".to_vec(), plan)

@@ -140,6 +140,10 @@ pub struct Record {
     pub rest: Option<u32>,
     /// The number of the field that lists which lists and maps are there and empty; Protobuf only.
     pub empties: Option<u32>,
+    /// The fields, by their index, without which other readers refuse an object.
+    pub required: Vec<usize>,
+    /// Fields, by their index, of which other readers keep one.
+    pub choices: Vec<Vec<usize>>,
 }
 
 /// What a number on the wire stands for.

@@ -4,6 +4,7 @@
 //! "better" without saying by how much.
 
 use cinch_core::document::Fidelity;
+use cinch_core::encoding::{ENCODINGS, Encoding};
 
 use super::Measured;
 use super::recall;
@@ -221,17 +222,29 @@ fn what_a_schema_would_buy(measured: &Measured<'_>) -> Option<String> {
     let (with, with_share) = smallest(&|candidate| candidate.schema.is_some())?;
     let (without, without_share) =
         smallest(&|candidate| candidate.schema.is_none() && candidate.learned.is_none())?;
-    let tracked = &measured.all[with];
-    let refused = tracked.refused as f64 / tracked.sizes.len() as f64;
     Some(format!(
         "What a schema would buy: {} stores {} of the bytes, {} without schema and dictionary {}. \
-         It refused {} of the payloads, which are counted as they are.",
-        tracked.candidate,
+         Payloads refused, which are counted as they are: {}.",
+        measured.all[with].candidate,
         human::percent(with_share),
         measured.all[without].candidate,
         human::percent(without_share),
-        human::percent(refused),
+        shares_refused(measured).join(", "),
     ))
+}
+
+/// The share that each encoding with a schema refused, told by the trial of most payloads.
+fn shares_refused(measured: &Measured<'_>) -> Vec<String> {
+    let of_encoding = |encoding: &'static Encoding| {
+        let has_schema = |tracked: &&Tracked| {
+            tracked.candidate.encoding == encoding && tracked.candidate.schema.is_some()
+        };
+        let trials = measured.all.iter().filter(has_schema);
+        let told = trials.max_by_key(|tracked| tracked.sizes.len())?;
+        let share = told.refused as f64 / (told.sizes.len() as f64).max(1.0);
+        Some(format!("{} {}", encoding.name, human::percent(share)))
+    };
+    ENCODINGS.iter().filter_map(of_encoding).collect()
 }
 
 /// What the user should know of the measurement.

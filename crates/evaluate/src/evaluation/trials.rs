@@ -82,6 +82,7 @@ pub(super) fn trial(measured: &Measured<'_>, index: usize) -> Trial {
         decompressor_memory_bytes: decompressor as u64,
         dictionary_cost: dictionary_cost(measured, index),
         refused: tracked.refused,
+        refused_share: factor(tracked.refused as f64, tracked.sizes.len() as f64),
         refusal: tracked.refusal.clone(),
         failures: tracked.failures,
         failure: tracked.failure.clone(),

@@ -105,6 +105,8 @@ pub struct Trial {
     pub dictionary_cost: Option<DictionaryCost>,
     /// Payloads that the encoding can't carry; they were packed verbatim.
     pub refused: u64,
+    /// `refused / payloads`.
+    pub refused_share: f64,
     /// The first refusal, naming its payload.
     pub refusal: Option<String>,
     /// Payloads that did not come back as they were.

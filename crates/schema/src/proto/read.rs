@@ -4,11 +4,11 @@
 //! The key of a field is what the file names explicitly by `json_name`, else the field's name as it
 //! stands there: payloads that have snake_case keys were there before the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cinch_core::schema::tagged::{Alternative, Field, Form, Integer, Names, Plan, Record};
-use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use prost_reflect::{Cardinality, FieldDescriptor, Kind, MessageDescriptor};
 use prost_types::DescriptorProto;
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
@@ -158,6 +158,7 @@ impl Reader {
         met: &mut Vec<MessageDescriptor>,
     ) -> Result<(), ReadError> {
         let index = self.record(message)?;
+        let mut choices: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         // As they stand in the file: that is the order of keys in most payloads.
         for declared in &message.descriptor_proto().field {
             let Some(field) = message.get_field(declared.number() as u32) else { continue };
@@ -180,13 +181,24 @@ impl Reader {
             let form = self.form(&field, said.unwrap_or_default(), met)?;
             let alternative =
                 Alternative { number: field.number(), name: field.name().to_owned(), form };
-            let fields = &mut self.records[index].fields;
-            match fields.iter_mut().find(|known| known.key == key) {
-                Some(known) => known.alternatives.push(alternative),
-                None => fields.push(Field { key, alternatives: vec![alternative] }),
+            let record = &mut self.records[index];
+            let place = record.fields.iter().position(|known| known.key == key);
+            let place = place.unwrap_or_else(|| {
+                record.fields.push(Field { key, alternatives: Vec::new() });
+                record.fields.len() - 1
+            });
+            record.fields[place].alternatives.push(alternative);
+            if field.cardinality() == Cardinality::Required {
+                record.required.push(place);
+            }
+            if let Some(choice) = field.containing_oneof() {
+                choices.entry(choice.name().to_owned()).or_default().insert(place);
             }
         }
-        for field in &mut self.records[index].fields {
+        let record = &mut self.records[index];
+        let choices = choices.into_values().filter(|fields| fields.len() > 1);
+        record.choices = choices.map(|fields| fields.into_iter().collect()).collect();
+        for field in &mut record.fields {
             field.alternatives.sort_by_key(|alternative| alternative.number);
         }
         Ok(())
@@ -260,7 +272,9 @@ impl Reader {
             Kind::Sfixed32 => Form::Integer(Integer::Sfixed32),
             Kind::Sfixed64 => Form::Integer(Integer::Sfixed64),
             Kind::Enum(of) => {
-                let names = of.values().map(|value| (value.name().to_owned(), value.number()));
+                // As they stand in the file: of names with one number the first is read back.
+                let declared = of.enum_descriptor_proto().value.iter();
+                let names = declared.map(|value| (value.name().to_owned(), value.number()));
                 Form::Enum(Arc::new(Names::new(names)))
             }
             Kind::Message(_) if field.is_group() => {

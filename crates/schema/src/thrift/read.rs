@@ -27,6 +27,7 @@ struct RawField {
     number: u32,
     name: String,
     of: Type,
+    is_required: bool,
     says: Annotations,
     line: usize,
 }
@@ -34,6 +35,8 @@ struct RawField {
 #[derive(Debug)]
 struct RawStruct {
     name: String,
+    /// One of its fields is there and no other.
+    is_union: bool,
     fields: Vec<RawField>,
     says: Annotations,
 }
@@ -82,7 +85,7 @@ impl Parser {
     fn word(&mut self) -> Result<String, ReadError> {
         match self.next()? {
             Token::Word(word) => Ok(word),
-            other => Err(wrong(self.line(), format!("a name is missing before {other:?}"))),
+            other => Err(wrong(self.line(), format!("a name is missing before {other}"))),
         }
     }
 
@@ -121,7 +124,8 @@ impl Parser {
                 self.annotations()?;
             }
             "enum" | "senum" => self.enumeration()?,
-            "struct" | "union" | "exception" => self.structure()?,
+            "struct" | "exception" => self.structure(false)?,
+            "union" => self.structure(true)?,
             "const" => {
                 self.of(0)?;
                 self.word()?;
@@ -186,7 +190,7 @@ impl Parser {
         Ok(())
     }
 
-    fn structure(&mut self) -> Result<(), ReadError> {
+    fn structure(&mut self, is_union: bool) -> Result<(), ReadError> {
         let name = self.word()?;
         self.sign('{')?;
         let mut fields = Vec::new();
@@ -195,7 +199,7 @@ impl Parser {
             while self.pass(',') || self.pass(';') {}
         }
         let says = self.annotations()?;
-        self.structs.push(RawStruct { name, fields, says });
+        self.structs.push(RawStruct { name, is_union, fields, says });
         Ok(())
     }
 
@@ -209,18 +213,16 @@ impl Parser {
         let number = number.filter(|number| (1..=0x7FFF).contains(number));
         let number = number.ok_or_else(|| wrong(line, "a field has a number of 1 to 32767"))?;
         self.sign(':')?;
-        if let Some(Token::Word(word)) = self.peek()
-            && (word == "optional" || word == "required")
-        {
-            self.at += 1;
-        }
+        let is = |word: &str| matches!(self.peek(), Some(Token::Word(next)) if next == word);
+        let is_required = is("required");
+        self.at += usize::from(is_required || is("optional"));
         let of = self.of(0)?;
         let name = self.word()?;
         if self.pass('=') {
             self.literal()?;
         }
         let says = self.annotations()?;
-        Ok(RawField { number, name, of, says, line })
+        Ok(RawField { number, name, of, is_required, says, line })
     }
 
     fn of(&mut self, depth: usize) -> Result<Type, ReadError> {
@@ -303,10 +305,18 @@ impl Parser {
                 };
                 let alternative =
                     Alternative { number: field.number, name: field.name.clone(), form };
-                match record.fields.iter_mut().find(|known| known.key == key) {
-                    Some(known) => known.alternatives.push(alternative),
-                    None => record.fields.push(Field { key, alternatives: vec![alternative] }),
+                let place = record.fields.iter().position(|known| known.key == key);
+                let place = place.unwrap_or_else(|| {
+                    record.fields.push(Field { key, alternatives: Vec::new() });
+                    record.fields.len() - 1
+                });
+                record.fields[place].alternatives.push(alternative);
+                if field.is_required {
+                    record.required.push(place);
                 }
+            }
+            if raw.is_union {
+                record.choices = vec![(0..record.fields.len()).collect()];
             }
             records.push(record);
         }

@@ -1,6 +1,8 @@
 //! The words of a `.thrift` file, with their lines. No crate reads the language without
 //! generating code, which cinch has no use for.
 
+use std::fmt;
+
 use crate::ReadError;
 
 /// A word, a number, a text or a sign.
@@ -14,6 +16,16 @@ pub(super) enum Token {
     Text(String),
     /// Any other character.
     Sign(char),
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Token::Word(text) | Token::Number(text) => write!(f, "{text}"),
+            Token::Text(text) => write!(f, "{text:?}"),
+            Token::Sign(sign) => write!(f, "{sign}"),
+        }
+    }
 }
 
 /// The tokens of a file, each with its line.

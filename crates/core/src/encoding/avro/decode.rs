@@ -141,12 +141,14 @@ impl<'a> Decoder<'a, '_> {
             },
             Type::Long => Node::Int(self.long()?),
             Type::Float => {
+                let start = self.cursor.position();
                 let value = f32::from_le_bytes(self.cursor.array()?);
-                self.float(f64::from(value))?
+                self.cursor.float(f64::from(value), start)?
             }
             Type::Double => {
+                let start = self.cursor.position();
                 let value = f64::from_le_bytes(self.cursor.array()?);
-                self.float(value)?
+                self.cursor.float(value, start)?
             }
             Type::Text => self.text()?,
             Type::Bytes(length) => {
@@ -229,14 +231,6 @@ impl<'a> Decoder<'a, '_> {
         found.ok_or_else(|| self.cursor.corrupt("an unknown branch of a union"))
     }
 
-    fn float(&self, value: f64) -> Result<Node, DecodeError> {
-        if value.is_finite() {
-            Ok(Node::Float(value))
-        } else {
-            Err(self.cursor.not_json("NaN or an infinity"))
-        }
-    }
-
     fn text(&mut self) -> Result<Node, DecodeError> {
         let length = self.length()?;
         self.cursor.text(length).map(Node::String)
@@ -253,7 +247,6 @@ impl<'a> Decoder<'a, '_> {
 
     #[inline]
     fn long(&mut self) -> Result<i64, DecodeError> {
-        let value = self.cursor.varint()?;
-        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+        self.cursor.zigzag()
     }
 }

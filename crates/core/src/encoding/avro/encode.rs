@@ -6,8 +6,10 @@
 use super::MEMBER;
 use crate::document::{Document, Node};
 use crate::encoding::Refusal;
-use crate::encoding::cursor::text::is_utf8;
-use crate::encoding::tagged::{FAILED_TRIES_MAX, bytes_of, check_map, elements, pairs};
+use crate::encoding::cursor::text::append;
+use crate::encoding::tagged::{
+    FAILED_TRIES_MAX, bytes_of, check_map, elements, pairs, put_zigzag, text_of,
+};
 use crate::json;
 use crate::limits::SCHEMA_DEPTH_MAX;
 use crate::schema::Outside;
@@ -145,7 +147,19 @@ impl<'a> Encoder<'a> {
     ) -> Result<(), Outside> {
         let mut outside = Outside { node, what: "it is none of the types of its union" };
         for (index, branch) in branches.iter().enumerate() {
-            if Some(index) == absent || !fits(branch, self.document, node) {
+            if Some(index) == absent {
+                continue;
+            }
+            if matches!(branch, Type::Double) {
+                // To know whether it fits is to have it.
+                let Some(value) = double_of(self.document, self.document.nodes()[node]) else {
+                    continue;
+                };
+                self.long(index as i64);
+                self.out.extend_from_slice(&value.to_le_bytes());
+                return Ok(());
+            }
+            if !fits(branch, self.document, node) {
                 continue;
             }
             let (start, rest) = (self.out.len(), self.rest);
@@ -165,7 +179,8 @@ impl<'a> Encoder<'a> {
     }
 
     fn checked(&mut self, of: &Type, node: usize, depth: usize) -> Result<(), Outside> {
-        if !fits(of, self.document, node) {
+        // Whether a double fits shows when it is written.
+        if !matches!(of, Type::Double) && !fits(of, self.document, node) {
             return Err(Outside { node, what: "it is not of the type that stands there" });
         }
         self.value(of, node, depth)
@@ -241,12 +256,9 @@ impl<'a> Encoder<'a> {
     }
 
     fn text(&mut self, node: usize) -> Result<(), Outside> {
-        let bytes = bytes_of(self.document, node);
-        if !is_utf8(bytes) {
-            return Err(Outside { node, what: "it holds a lone surrogate" });
-        }
-        self.long(bytes.len() as i64);
-        self.out.extend_from_slice(bytes);
+        let span = text_of(self.document, node)?;
+        self.long(span.length.into());
+        append(self.out, self.document, span);
         Ok(())
     }
 
@@ -260,12 +272,7 @@ impl<'a> Encoder<'a> {
 
     #[inline]
     fn long(&mut self, value: i64) {
-        let mut value = (value << 1 ^ value >> 63) as u64;
-        while value >= 0x80 {
-            self.out.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.out.push(value as u8);
+        put_zigzag(self.out, value);
     }
 }
 

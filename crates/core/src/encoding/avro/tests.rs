@@ -1,6 +1,8 @@
 //! Tests of `avro`: bytes that the specification shows, the order of keys, what travels in the
 //! rest, and what hostile bytes may do.
 
+use std::sync::Arc;
+
 use crate::document::Document;
 use crate::encoding::cursor::testing::*;
 use crate::encoding::{DecodeError, Refusal, WithSchema, encoding_named};
@@ -8,7 +10,7 @@ use crate::schema::avro::{Field, Plan, Record, Type};
 use crate::schema::{Language, Schema};
 
 fn coder(records: Vec<Record>, root: Type) -> Box<dyn WithSchema> {
-    let plan = crate::schema::Plan::Avro(Plan::new(records, root).unwrap());
+    let plan = crate::schema::Plan::Avro(Arc::new(Plan::new(records, root).unwrap()));
     let schema = Schema::new(Language::Avro, b"a schema of the tests".to_vec(), plan);
     encoding_named("avro").unwrap().with_schema(Some(&schema)).unwrap().unwrap()
 }

@@ -53,10 +53,7 @@ pub(super) fn decode(bytes: &[u8], document: &mut Document) -> Result<(), Decode
             element::DOUBLE => {
                 let start = cursor.position();
                 let value = f64::from_le_bytes(cursor.array()?);
-                if !value.is_finite() {
-                    return Err(cursor.not_json_at(start, "NaN or an infinity"));
-                }
-                Node::Float(value)
+                cursor.float(value, start)?
             }
             element::BOOLEAN => match cursor.byte()? {
                 0 => Node::Bool(false),

@@ -173,10 +173,7 @@ fn simple_or_float(cursor: &mut Cursor<'_>, head: u8) -> Result<Node, DecodeErro
         INDEFINITE => return Err(cursor.corrupt("a break where none may stand")),
         _ => return Err(cursor.corrupt("reserved additional information")),
     };
-    if !value.is_finite() {
-        return Err(cursor.not_json_at(start, "NaN or an infinity"));
-    }
-    Ok(Node::Float(value))
+    cursor.float(value, start)
 }
 
 /// What follows the head of a tag: a bignum or a decimal fraction.

@@ -149,10 +149,7 @@ impl Reader<'_> {
             _ if width == 8 => f64::from_bits(value),
             _ => return Err(self.corrupt(at, "a float of less than 32 bits")),
         };
-        if !float.is_finite() {
-            return Err(self.cursor.not_json_at(at, "NaN or an infinity"));
-        }
-        Ok(Node::Float(float))
+        self.cursor.float(float, at)
     }
 
     /// Where an offset leads.

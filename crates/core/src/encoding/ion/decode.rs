@@ -339,10 +339,7 @@ fn float(cursor: &mut Cursor<'_>, head: Head) -> Result<Node, DecodeError> {
         8 => f64::from_be_bytes(cursor.array()?),
         _ => return Err(cursor.corrupt_at(head.at, "a float of another length than 0, 4 and 8")),
     };
-    if !value.is_finite() {
-        return Err(cursor.not_json_at(head.at, "NaN or an infinity"));
-    }
-    Ok(Node::Float(value))
+    cursor.float(value, head.at)
 }
 
 fn decimal(

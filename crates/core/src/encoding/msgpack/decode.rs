@@ -106,11 +106,11 @@ fn scalar(cursor: &mut Cursor<'_>, head: u8) -> Result<Node, DecodeError> {
         0xC3 => Node::Bool(true),
         0xCA => {
             let value = f32::from_be_bytes(cursor.array()?);
-            float(cursor, f64::from(value), 4)?
+            cursor.float(f64::from(value), cursor.position() - 5)?
         }
         0xCB => {
             let value = f64::from_be_bytes(cursor.array()?);
-            float(cursor, value, 8)?
+            cursor.float(value, cursor.position() - 9)?
         }
         0xCC => Node::Int(i64::from(cursor.byte()?)),
         0xCD => Node::Int(i64::from(u16::from_be_bytes(cursor.array()?))),
@@ -128,11 +128,4 @@ fn scalar(cursor: &mut Cursor<'_>, head: u8) -> Result<Node, DecodeError> {
         0xC7..=0xC9 | 0xD4..=0xD8 => return Err(cursor.not_json("an extension type")),
         _ => return Err(cursor.corrupt("the unused byte C1")),
     })
-}
-
-fn float(cursor: &Cursor<'_>, value: f64, width: usize) -> Result<Node, DecodeError> {
-    if !value.is_finite() {
-        return Err(cursor.not_json_at(cursor.position() - width - 1, "NaN or an infinity"));
-    }
-    Ok(Node::Float(value))
 }

@@ -231,12 +231,14 @@ impl<'a> Decoder<'a, '_> {
                 _ => return Err(self.cursor.corrupt("a null that is not set")),
             },
             Form::Double => {
+                let start = self.cursor.position();
                 let value = f64::from_le_bytes(self.bytes(end)?);
-                self.float(value)?
+                self.cursor.float(value, start)?
             }
             Form::Float => {
+                let start = self.cursor.position();
                 let value = f32::from_le_bytes(self.bytes(end)?);
-                self.float(f64::from(value))?
+                self.cursor.float(f64::from(value), start)?
             }
             Form::NumberText | Form::Json => {
                 let text_end = self.length(end)?;
@@ -275,7 +277,6 @@ impl<'a> Decoder<'a, '_> {
     }
 
     fn integer(&mut self, integer: Integer, end: usize) -> Result<Node, DecodeError> {
-        let unzigzag = |value: u64| (value >> 1) as i64 ^ -((value & 1) as i64);
         let value = match integer {
             Integer::Fixed32 => i64::from(u32::from_le_bytes(self.bytes(end)?)),
             Integer::Sfixed32 => i64::from(i32::from_le_bytes(self.bytes(end)?)),
@@ -287,21 +288,13 @@ impl<'a> Decoder<'a, '_> {
                 };
                 return Ok(i64::try_from(value).map_or(Node::Uint(value), Node::Int));
             }
-            Integer::S32 | Integer::S64 => unzigzag(self.varint(end)?),
+            Integer::S32 | Integer::S64 => self.within(end, Cursor::zigzag)?,
             _ => self.varint(end)? as i64,
         };
         if !integer.holds(value) {
             return Err(self.cursor.corrupt("an integer out of the range of its type"));
         }
         Ok(Node::Int(value))
-    }
-
-    fn float(&self, value: f64) -> Result<Node, DecodeError> {
-        if value.is_finite() {
-            Ok(Node::Float(value))
-        } else {
-            Err(self.cursor.not_json("NaN or an infinity"))
-        }
     }
 
     /// Reads a member of the rest: a key and the JSON text of its value.
@@ -369,7 +362,17 @@ impl<'a> Decoder<'a, '_> {
 
     #[inline]
     fn varint(&mut self, end: usize) -> Result<u64, DecodeError> {
-        let value = self.cursor.varint()?;
+        self.within(end, Cursor::varint)
+    }
+
+    /// Reads a number that has to end before `end`.
+    #[inline]
+    fn within<T>(
+        &mut self,
+        end: usize,
+        read: impl FnOnce(&mut Cursor<'a>) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        let value = read(&mut self.cursor)?;
         if self.cursor.position() > end {
             return Err(self.cursor.corrupt("a number beyond what holds it"));
         }

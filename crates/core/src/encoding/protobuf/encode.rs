@@ -5,10 +5,13 @@
 //! taken back, and the record around it puts it into its rest.
 
 use super::lengths::{Lengths, Mark};
-use super::{JSON_TAG, KEY_TAG, LENGTH, VARINT, wire_type};
+use super::{EIGHT_BYTES, JSON_TAG, KEY_TAG, LENGTH, VARINT, wire_type};
 use crate::document::{Document, Node};
 use crate::encoding::Refusal;
-use crate::encoding::tagged::{FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs};
+use crate::encoding::cursor::text::append;
+use crate::encoding::tagged::{
+    FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs, put_varint, put_zigzag, text_of,
+};
 use crate::json;
 use crate::limits::SCHEMA_DEPTH_MAX;
 use crate::schema::Outside;
@@ -71,7 +74,7 @@ impl<'a> Encoder<'a> {
             let Some(number) = described.rest else { return Err(outside) };
             self.put_aside(number, key, value)?;
         }
-        Ok(())
+        met.check(described, node)
     }
 
     /// Writes a field by the first alternative that fits.
@@ -84,6 +87,15 @@ impl<'a> Encoder<'a> {
     ) -> Result<(), Outside> {
         let mut outside = Outside { node, what: "it is none of the types of its field" };
         for alternative in &field.alternatives {
+            if matches!(alternative.form, Form::Double) {
+                // To know whether it fits is to have it.
+                let Some(value) = double_of(self.document, self.document.nodes()[node]) else {
+                    continue;
+                };
+                self.tag(alternative.number, EIGHT_BYTES);
+                self.out.extend_from_slice(&value.to_le_bytes());
+                return Ok(());
+            }
             if !self.plan.fits(&alternative.form, self.document, node) {
                 continue;
             }
@@ -156,7 +168,8 @@ impl<'a> Encoder<'a> {
     /// Writes an element of a list or a value of a map, which nobody has looked at yet.
     #[inline]
     fn checked(&mut self, form: &Form, node: usize, depth: usize) -> Result<(), Outside> {
-        if !self.plan.fits(form, self.document, node) {
+        // Whether a double fits shows when it is written.
+        if !matches!(form, Form::Double) && !self.plan.fits(form, self.document, node) {
             return Err(Outside { node, what: "it is not of the type of its list or map" });
         }
         self.value(form, node, depth)
@@ -214,7 +227,7 @@ impl<'a> Encoder<'a> {
             _ => 0,
         };
         match integer {
-            Integer::S32 | Integer::S64 => self.varint((value << 1 ^ value >> 63) as u64),
+            Integer::S32 | Integer::S64 => put_zigzag(self.out, value),
             Integer::Fixed32 | Integer::Sfixed32 => {
                 self.out.extend_from_slice(&(value as u32).to_le_bytes());
             }
@@ -228,12 +241,9 @@ impl<'a> Encoder<'a> {
     /// Writes the length and bytes of a string or key.
     #[inline]
     fn text(&mut self, node: usize) -> Result<(), Outside> {
-        let bytes = bytes_of(self.document, node);
-        if !super::super::cursor::text::is_utf8(bytes) {
-            return Err(Outside { node, what: "it holds a lone surrogate" });
-        }
-        self.varint(bytes.len() as u64);
-        self.out.extend_from_slice(bytes);
+        let span = text_of(self.document, node)?;
+        self.varint(span.length.into());
+        append(self.out, self.document, span);
         Ok(())
     }
 
@@ -258,12 +268,8 @@ impl<'a> Encoder<'a> {
     }
 
     #[inline]
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.out.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.out.push(value as u8);
+    fn varint(&mut self, value: u64) {
+        put_varint(self.out, value);
     }
 
     fn mark(&self) -> (usize, Mark, u64) {

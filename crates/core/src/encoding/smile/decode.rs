@@ -197,11 +197,11 @@ fn scalar(
         token::FLOAT_32 => {
             // Jackson fills the three bits above the float with its sign.
             let bits = groups::<5>(cursor, 7)?;
-            float(cursor, f64::from(f32::from_bits(bits as u32)), start)?
+            cursor.float(f64::from(f32::from_bits(bits as u32)), start)?
         }
         token::FLOAT_64 => {
             let bits = groups::<10>(cursor, 1)?;
-            float(cursor, f64::from_bits(bits), start)?
+            cursor.float(f64::from_bits(bits), start)?
         }
         token::BIG_INTEGER => {
             let text = big_integer(cursor, start)?;
@@ -231,13 +231,6 @@ fn scalar(
         }
         _ => return Err(cursor.corrupt("a byte that starts no value")),
     })
-}
-
-fn float(cursor: &Cursor<'_>, value: f64, start: usize) -> Result<Node, DecodeError> {
-    if !value.is_finite() {
-        return Err(cursor.not_json_at(start, "NaN or an infinity"));
-    }
-    Ok(Node::Float(value))
 }
 
 /// The digits of an integer in two's complement.

@@ -14,7 +14,8 @@ pub(crate) fn field(key: &str, forms: Vec<(u32, Form)>) -> Field {
 
 /// A record with room for the rest and for what is empty.
 pub(crate) fn record(name: &str, fields: Vec<Field>) -> Record {
-    Record { name: name.to_owned(), is_value: false, fields, rest: Some(2047), empties: Some(2046) }
+    let (rest, empties) = (Some(2047), Some(2046));
+    Record { name: name.to_owned(), fields, rest, empties, ..Record::default() }
 }
 
 /// A schema of these records, the first being the payload.
@@ -22,7 +23,7 @@ pub(crate) fn record(name: &str, fields: Vec<Field>) -> Record {
 pub(crate) fn schema(language: Language, records: Vec<Record>) -> std::sync::Arc<Schema> {
     let plan = crate::schema::tagged::Plan::new(records, 0).unwrap();
     let bytes = b"a schema of the tests".to_vec();
-    Schema::new(language, bytes, crate::schema::Plan::Tagged(plan))
+    Schema::new(language, bytes, crate::schema::Plan::Tagged(Arc::new(plan)))
 }
 
 /// The encoding of this name by these records, the first being the payload.
@@ -55,8 +56,8 @@ pub(crate) fn every_form() -> Vec<Record> {
                 (6, Form::Record(0)),
             ],
         )],
-        rest: None,
         empties: Some(7),
+        ..Record::default()
     };
     let payload = vec![
         field("b", vec![(1, Form::Bool), (2, Form::Null)]),

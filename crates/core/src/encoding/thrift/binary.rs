@@ -44,8 +44,8 @@ impl Protocol for Binary {
     const NAME: &'static str = "thrift-binary";
 
     fn head(out: &mut Vec<u8>, of: Type, number: i16, _: i16, _: Option<bool>) -> bool {
-        out.push(code(of));
-        out.extend_from_slice(&number.to_be_bytes());
+        let [high, low] = number.to_be_bytes();
+        out.extend_from_slice(&[code(of), high, low]);
         false
     }
 

@@ -4,6 +4,7 @@
 use super::protocol::{Head, Protocol, Type};
 use crate::encoding::DecodeError;
 use crate::encoding::cursor::Cursor;
+use crate::encoding::tagged::{put_varint, put_zigzag};
 
 /// The compact protocol, without a message around the struct.
 pub(in crate::encoding) struct Compact;
@@ -44,23 +45,6 @@ fn type_of_code(cursor: &Cursor<'_>, code: u8) -> Result<Type, DecodeError> {
     })
 }
 
-fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn zigzag(out: &mut Vec<u8>, value: i64) {
-    varint(out, (value << 1 ^ value >> 63) as u64);
-}
-
-fn read_zigzag(cursor: &mut Cursor<'_>) -> Result<i64, DecodeError> {
-    let value = cursor.varint()?;
-    Ok((value >> 1) as i64 ^ -((value & 1) as i64))
-}
-
 impl Protocol for Compact {
     const NAME: &'static str = "thrift-compact";
 
@@ -73,7 +57,7 @@ impl Protocol for Compact {
             difference @ 1..=15 => out.push((difference as u8) << 4 | code),
             _ => {
                 out.push(code);
-                zigzag(out, i64::from(number));
+                put_zigzag(out, i64::from(number));
             }
         }
         value.is_some()
@@ -86,7 +70,7 @@ impl Protocol for Compact {
     fn integer(out: &mut Vec<u8>, of: Type, value: i64) {
         match of {
             Type::I8 => out.push(value as u8),
-            _ => zigzag(out, value),
+            _ => put_zigzag(out, value),
         }
     }
 
@@ -95,7 +79,7 @@ impl Protocol for Compact {
     }
 
     fn length(out: &mut Vec<u8>, length: u32) {
-        varint(out, u64::from(length));
+        put_varint(out, u64::from(length));
     }
 
     fn list(out: &mut Vec<u8>, of: Type, length: u32) {
@@ -103,12 +87,12 @@ impl Protocol for Compact {
             out.push((length as u8) << 4 | code(of));
         } else {
             out.push(0xF0 | code(of));
-            varint(out, u64::from(length));
+            put_varint(out, u64::from(length));
         }
     }
 
     fn map(out: &mut Vec<u8>, of: Type, length: u32) {
-        varint(out, u64::from(length));
+        put_varint(out, u64::from(length));
         if length > 0 {
             out.push(code(Type::Binary) << 4 | code(of));
         }
@@ -121,7 +105,7 @@ impl Protocol for Compact {
         }
         let of = type_of_code(cursor, byte & 0x0F)?;
         let number = match byte >> 4 {
-            0 => i16::try_from(read_zigzag(cursor)?).ok(),
+            0 => i16::try_from(cursor.zigzag()?).ok(),
             difference => last.checked_add(i16::from(difference)),
         };
         let number = number.ok_or_else(|| cursor.corrupt("a field number of more than 16 bits"))?;
@@ -142,7 +126,7 @@ impl Protocol for Compact {
         if of == Type::I8 {
             return Ok(i64::from(cursor.byte()? as i8));
         }
-        let value = read_zigzag(cursor)?;
+        let value = cursor.zigzag()?;
         let fits = match of {
             Type::I16 => i16::try_from(value).is_ok(),
             Type::I32 => i32::try_from(value).is_ok(),

@@ -123,11 +123,9 @@ impl<'a> Decoder<'a, '_> {
                 false => return Err(self.cursor.corrupt("a null that is not set")),
             },
             Form::Double | Form::Float => {
+                let start = self.cursor.position();
                 let value = P::read_double(&mut self.cursor)?;
-                if !value.is_finite() {
-                    return Err(self.cursor.not_json("NaN or an infinity"));
-                }
-                Node::Float(value)
+                self.cursor.float(value, start)?
             }
             Form::NumberText | Form::Json | Form::Bytes => {
                 let bytes = self.bytes::<P>()?;

@@ -8,8 +8,10 @@ use super::protocol::{Protocol, Type, type_of};
 use super::{MEMBER_JSON, MEMBER_KEY, MEMBER_PLACE};
 use crate::document::{Document, Node};
 use crate::encoding::Refusal;
-use crate::encoding::cursor::text::is_utf8;
-use crate::encoding::tagged::{FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs};
+use crate::encoding::cursor::text::append;
+use crate::encoding::tagged::{
+    FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs, text_of,
+};
 use crate::json;
 use crate::limits::SCHEMA_DEPTH_MAX;
 use crate::schema::Outside;
@@ -101,6 +103,7 @@ impl Encoder<'_> {
             }
             asides.push(Aside { key, value, place });
         }
+        met.check(described, node)?;
         if let (Some(number), false) = (described.rest, asides.is_empty()) {
             let members = self.out.split_off(start);
             self.put_aside::<P>(number as i16, &asides)?;
@@ -124,10 +127,21 @@ impl Encoder<'_> {
     ) -> Result<Written, Outside> {
         let mut outside = Outside { node, what: "it is none of the types of its field" };
         for alternative in &field.alternatives {
+            let (start, rest) = (self.out.len(), self.rest);
+            if matches!(alternative.form, Form::Double) {
+                // To know whether it fits is to have it.
+                let Some(value) = double_of(self.document, self.document.nodes()[node]) else {
+                    continue;
+                };
+                let number = alternative.number as i16;
+                P::head(self.out, Type::Double, number, last, None);
+                let bytes = self.out.len() - start;
+                P::double(self.out, value);
+                return Ok(Written { of: Type::Double, number, value: None, bytes });
+            }
             if !self.plan.fits(&alternative.form, self.document, node) {
                 continue;
             }
-            let (start, rest) = (self.out.len(), self.rest);
             let (of, number) = (type_of(&alternative.form), alternative.number as i16);
             let value =
                 (of == Type::Bool).then(|| self.document.nodes()[node] != Node::Bool(false));
@@ -157,7 +171,8 @@ impl Encoder<'_> {
         node: usize,
         depth: usize,
     ) -> Result<(), Outside> {
-        if !self.plan.fits(form, self.document, node) {
+        // Whether a double fits shows when it is written.
+        if !matches!(form, Form::Double) && !self.plan.fits(form, self.document, node) {
             return Err(Outside { node, what: "it is not of the type of its list or map" });
         }
         self.value::<P>(form, node, depth)
@@ -225,12 +240,11 @@ impl Encoder<'_> {
     }
 
     /// Writes the length and bytes of a string or key.
+    #[inline]
     fn text<P: Protocol>(&mut self, node: usize) -> Result<(), Outside> {
-        let bytes = bytes_of(self.document, node);
-        if !is_utf8(bytes) {
-            return Err(Outside { node, what: "it holds a lone surrogate" });
-        }
-        self.bytes::<P>(bytes);
+        let span = text_of(self.document, node)?;
+        P::length(self.out, span.length);
+        append(self.out, self.document, span);
         Ok(())
     }
 

@@ -256,7 +256,8 @@ fn verdict(evaluation: &Evaluation, trial: &Trial) -> Cell {
         (count > 0).then(|| format!("{} {what}{first}", human::counted(count, "payload")))
     };
     let failed = remark(trial.failures, "did not come back", &trial.failure);
-    let refused = remark(trial.refused, "refused", &trial.refusal);
+    let what = format!("refused ({})", human::percent(trial.refused_share));
+    let refused = remark(trial.refused, &what, &trial.refusal);
     Cell {
         words: view::standing(evaluation, trial).words(),
         remarks: failed.into_iter().chain(refused).collect(),
