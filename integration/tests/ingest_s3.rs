@@ -3,8 +3,20 @@
 
 use std::fs;
 use std::io::Write;
+use std::time::Duration;
 
-use cinch_integration::{BUCKET, Folder, Ingress, Moto, NativeClient, cinch, closed_port};
+use cinch_ingest_client::{Client, Settings};
+use cinch_integration::{BUCKET, Folder, Ingress, Moto, cinch, closed_port};
+
+/// How long a test waits for what should come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A client that waits until what it sent is written, in batches of a few records.
+fn client(ingress: &Ingress, pool: &str) -> Client {
+    let mut settings = Settings::new(ingress.address("native").to_string(), pool);
+    (settings.linger, settings.batch_bytes) = (Duration::from_millis(1), 64);
+    Client::start(settings).unwrap()
+}
 
 fn config(endpoint: &str, more: &str) -> String {
     format!(
@@ -65,9 +77,10 @@ fn objects_are_whole_files_by_pool_and_hour() {
     let ingress = start(&folder, &config(&moto.endpoint(), ""));
     let sent = lines(40_000);
     ingress.connect("lines").write_all(&sent).unwrap();
-    let mut client = NativeClient::hello(ingress.connect("native"), [1; 16], 1, "other");
-    assert!(client.send(1, &[b"one".to_vec()]));
-    assert!(client.wait_for(1), "a batch is acknowledged when its object is there");
+    let client = client(&ingress, "other");
+    client.send(b"one").unwrap();
+    // A batch is acknowledged when its object is there.
+    client.flush(PATIENCE).unwrap();
     assert_eq!(read_back(&moto, "other"), b"one\n");
     ingress.wait_for("written_records_total", "", 40_001.0);
     assert!(ingress.stop().0.success());
@@ -106,17 +119,18 @@ quota = \"512KiB\"
 fn what_was_acknowledged_is_in_whole_objects_after_a_kill() {
     let (moto, folder) = (Moto::start(), Folder::new());
     let ingress = start(&folder, &config(&moto.endpoint(), "[pool.default]\nlinger_ms = 5\n"));
-    let mut client = NativeClient::hello(ingress.connect("native"), [2; 16], 1, "web");
-    for sequence in 1..=60u64 {
-        assert!(client.send(sequence, &[format!("record {sequence}").into_bytes()]));
-        assert!(client.wait_for(sequence.saturating_sub(30)));
-    }
-    let acknowledged = client.acknowledged;
+    let client = client(&ingress, "web");
+    let send = |number: u64| client.send(format!("record {number}").as_bytes()).unwrap();
+    (1..=30).for_each(send);
+    client.flush(PATIENCE).unwrap();
+    (31..=60).for_each(send);
+    // Acknowledgements come in order: these many from the first on have one.
+    let acknowledged = client.counters().acknowledged_records;
     assert!(acknowledged >= 30);
     ingress.kill();
     let text = String::from_utf8(read_back(&moto, "web")).unwrap();
-    for sequence in 1..=acknowledged {
-        let record = format!("record {sequence}");
+    for number in 1..=acknowledged {
+        let record = format!("record {number}");
         assert!(text.lines().any(|line| line == record), "{record} was acknowledged and is gone");
     }
 }
