@@ -33,10 +33,14 @@ def events(first):
     return [[msgpack.ExtType(0, (1700000000 + n).to_bytes(4, 'big') + b'\0\0\0\0'), {'number': n}]
             for n in range(first, first + 50)]
 packed = lambda first: b''.join(msgpack.packb(event) for event in events(first))
+# Fluent Bit from 2.1 on puts the time into an array with metadata.
+with_metadata = lambda first: b''.join(
+    msgpack.packb([[time, {}], record]) for time, record in events(first))
 messages = [
     ['app.forward', events(0), {'chunk': 'a', 'size': 50}],
     ['app.packed', packed(50), {'chunk': 'b', 'size': 50, 'fluent_signal': 0}],
-    ['app.gzip', gzip.compress(packed(100)), {'chunk': 'c', 'size': 50, 'compressed': 'gzip'}],
+    ['app.gzip', gzip.compress(with_metadata(100)),
+     {'chunk': 'c', 'size': 50, 'compressed': 'gzip', 'fluent_signal': 0}],
     ['app.message', 1700000150, {'number': 150}, {'chunk': 'd'}],
     ['app.empty', [], {'chunk': 'e'}],
 ]

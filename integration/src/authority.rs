@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, KeyUsagePurpose};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
+};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
@@ -28,7 +30,9 @@ impl Authority {
 
     /// A certificate for this name, and its key.
     pub fn issue(&self, name: &str) -> (String, String) {
-        let params = CertificateParams::new(vec![name.to_owned()]).expect("a sound name");
+        let mut params = CertificateParams::new(vec![name.to_owned()]).expect("a sound name");
+        // With the same subject as its issuer, OpenSSL takes it for one that signed itself.
+        params.distinguished_name.push(DnType::CommonName, name);
         let key = KeyPair::generate().expect("a key can be made");
         let certificate = params.signed_by(&key, &self.0).expect("it can be signed");
         (certificate.pem(), key.serialize_pem())

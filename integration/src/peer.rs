@@ -41,6 +41,22 @@ pub fn deployed(script: &str) -> Peer {
     Peer(command)
 }
 
+/// syslog-ng, which `.ci/run` unpacks into the cache, because Debian installs either it or rsyslog.
+/// It runs in this folder with this configuration, until it is ended.
+pub fn syslog_ng(folder: &Path, config: &str) -> Command {
+    let home = std::env::var("HOME").unwrap_or_else(|_| "/root".to_owned());
+    let root = Path::new(&home).join(".cache/cinch/syslog-ng");
+    let modules = |path: &str| root.join(path).display().to_string();
+    let libraries = ["usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "usr/lib/syslog-ng"];
+    std::fs::write(folder.join("syslog-ng.conf"), config).expect("the folder takes a file");
+    let mut command = Command::new(root.join("usr/sbin/syslog-ng"));
+    command.current_dir(folder).env("LD_LIBRARY_PATH", libraries.map(modules).join(":"));
+    command.args(["--foreground", "--no-caps", "--stderr", "--cfgfile=syslog-ng.conf"]);
+    command.args(["--persist-file=persist", "--pidfile=pid", "--control=control"]);
+    command.arg(format!("--module-path={}", modules("usr/lib/syslog-ng/3.38")));
+    command
+}
+
 /// Maven on a copy of `integration/java`, so that nothing is built into the tree.
 pub fn maven(project: &Path) -> Peer {
     for file in ["pom.xml", "src/main/java/SmileReader.java"] {

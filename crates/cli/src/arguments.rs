@@ -6,8 +6,8 @@ mod ingest;
 use std::path::PathBuf;
 
 pub use ingest::{
-    IngestArguments, IngestCommand, LoadArguments, LoadProtocol, LogsArguments, SizeArguments,
-    TopArguments,
+    FormsArguments, IngestArguments, IngestCommand, LoadArguments, LoadProtocol, LogsArguments,
+    SizeArguments, TopArguments,
 };
 
 use cinch_evaluate::dictionaries::ENTITIES_MIN;

@@ -1,6 +1,7 @@
 //! `cinch ingest`: receives until it is told to stop, and then says what came of everything. The
 //! pipeline itself is the library's; here are its configuration, its signals and its last line.
 
+mod forms;
 mod load;
 pub mod signals;
 mod size;
@@ -28,6 +29,7 @@ const FOLLOW_PERIOD: Duration = Duration::from_secs(1);
 /// Receives, or does what belongs to an ingress.
 pub fn run(arguments: &IngestArguments) -> Result<Done, Failure> {
     match &arguments.command {
+        Some(IngestCommand::Forms(arguments)) => forms::run(arguments),
         Some(IngestCommand::Load(arguments)) => load::run(arguments),
         Some(IngestCommand::Size(arguments)) => size::run(arguments),
         Some(IngestCommand::Top(arguments)) => top::run(arguments),

@@ -42,7 +42,8 @@ pub fn run(arguments: &LogsArguments) -> Result<Done, Failure> {
     let mut search = Search::new(&query, out);
     let found = if arguments.follow {
         let interrupt = Interrupt::handled();
-        search.follow(|| interrupt.stop.load(Ordering::Relaxed))
+        let tell = |error: &LogsError| eprintln!("cinch: {error}; it is waited for");
+        search.follow(|| interrupt.stop.load(Ordering::Relaxed), tell)
     } else {
         search.pass()
     };

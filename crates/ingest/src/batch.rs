@@ -2,6 +2,7 @@
 //! The article's ingress did the same, and its compressions fell to a tenth.
 
 use std::collections::HashMap;
+use std::io::Cursor;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,8 +10,10 @@ use xxhash_rust::xxh64::Xxh64;
 use zstd_safe::{CCtx, CParameter};
 
 use crate::acknowledge::Receipt;
-use crate::format::{FLAG_SECTIONS_PACKED, FilterWriter, Head, SectionsWriter};
-use crate::limits::HURRIED_LEVEL;
+use crate::columns::ColumnsWriter;
+use crate::config::BatchForm;
+use crate::format::{FLAG_COLUMNAR, FLAG_SECTIONS_PACKED, FilterWriter, Head, SectionsWriter};
+use crate::limits::{COLUMNS_TEXT_BYTES_MAX, HURRIED_LEVEL};
 use crate::pool::Pool;
 
 /// Sections that are shorter than this are not worth compressing.
@@ -85,6 +88,8 @@ pub struct Sealer {
     sections: Vec<u8>,
     packed: Vec<u8>,
     filter: FilterWriter,
+    columns: ColumnsWriter,
+    columns_frame: Vec<u8>,
 }
 
 fn failed(code: usize) -> SealError {
@@ -105,6 +110,8 @@ impl Sealer {
             sections: Vec::new(),
             packed: Vec::new(),
             filter: FilterWriter::default(),
+            columns: ColumnsWriter::default(),
+            columns_frame: Vec::new(),
         }
     }
 
@@ -127,11 +134,28 @@ impl Sealer {
                 entry.insert(context)
             }
         };
+        self.frame.clear();
         pack(context, &batch.text, &mut self.frame)?;
+        let mut form_flag = 0;
+        if settings.form == BatchForm::Columnar
+            && !batch.is_hurried
+            && batch.text.len() <= COLUMNS_TEXT_BYTES_MAX
+            && let Some(parts) = self.columns.write(&batch.text)
+        {
+            self.columns_frame.clear();
+            for part in parts {
+                pack(context, part, &mut self.columns_frame)?;
+            }
+            if self.columns_frame.len() < self.frame.len() {
+                std::mem::swap(&mut self.frame, &mut self.columns_frame);
+                form_flag = FLAG_COLUMNAR;
+            }
+        }
         self.sections.clear();
         batch.sections.finish(&mut self.sections);
         let mut is_packed = false;
         if self.sections.len() >= SECTIONS_PACKED_MIN {
+            self.packed.clear();
             pack(context, &self.sections, &mut self.packed)?;
             is_packed = self.packed.len() < self.sections.len();
         }
@@ -139,6 +163,7 @@ impl Sealer {
             true => (&mut self.packed, FLAG_SECTIONS_PACKED),
             false => (&mut self.sections, 0),
         };
+        flags |= form_flag;
         if settings.has_filter {
             flags |= Head::flags_of_filter(self.filter.write(&batch.text, sections));
         }
@@ -167,9 +192,11 @@ impl Sealer {
     }
 }
 
+/// Appends a frame.
 fn pack(context: &mut CCtx, input: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
-    out.clear();
     out.reserve(zstd_safe::compress_bound(input.len()));
-    context.compress2(out, input).map_err(failed)?;
+    let mut end = Cursor::new(out);
+    end.set_position(end.get_ref().len() as u64);
+    context.compress2(&mut end, input).map_err(failed)?;
     Ok(())
 }

@@ -29,7 +29,9 @@ mod size;
 mod tests;
 mod tls;
 
-pub use choices::{AckWhen, Compression, Fsync, KafkaKey, MetricForm, Protocol, WhenSlow};
+pub use choices::{
+    AckWhen, BatchForm, Compression, Fsync, KafkaKey, MetricForm, Protocol, WhenSlow,
+};
 pub use listener::{Address, Listener};
 pub use sinks::{FilerSettings, KafkaSettings, PrometheusSettings, S3Settings, Sink, SinkKind};
 pub use size::Bytes;
@@ -96,6 +98,8 @@ pub struct PoolSettings {
     pub connections_max: u64,
     /// Whether batches have a filter, by which a search passes over them.
     pub has_filter: bool,
+    /// How the text of a batch is stored.
+    pub form: BatchForm,
 }
 
 /// A configuration that was validated.
@@ -170,6 +174,7 @@ struct PoolSection {
     queue_quota: Option<Spanned<Bytes>>,
     connections_max: Option<u64>,
     filter: Option<bool>,
+    form: Option<BatchForm>,
 }
 
 /// What may wait on disk unless the configuration says otherwise, in bytes.
@@ -259,6 +264,7 @@ impl Sections {
             queue_quota_bytes: budget::queue_quota_bytes(memory_bytes),
             connections_max: CONNECTIONS_MAX as u64,
             has_filter: false,
+            form: BatchForm::Plain,
         };
         let has_spill = spill.is_some();
         let context = PoolContext { sinks: &sinks, of_metrics, has_spill, memory_bytes, lines };
@@ -399,6 +405,7 @@ impl PoolContext<'_> {
         settings.connections_max = section.connections_max.unwrap_or(settings.connections_max);
         settings.ack_when = section.ack_when.unwrap_or(settings.ack_when);
         settings.has_filter = section.filter.unwrap_or(settings.has_filter);
+        settings.form = section.form.unwrap_or(settings.form);
         settings.linger_ms = section.linger_ms.unwrap_or(settings.linger_ms);
         Ok(settings)
     }

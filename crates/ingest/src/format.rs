@@ -29,6 +29,12 @@ pub const HEAD_FIXED_BYTES: usize = 72;
 /// Sections are one zstd frame themselves.
 pub const FLAG_SECTIONS_PACKED: u32 = 1;
 
+/// The zstd frames hold the columns of the text and not the text itself.
+pub const FLAG_COLUMNAR: u32 = 2;
+
+/// The flags that say something. A batch with another one is of a later version.
+const FLAGS_KNOWN: u32 = FLAG_SECTIONS_PACKED | FLAG_COLUMNAR | 0xFF << FILTER_SHIFT;
+
 /// Where the flags have the logarithm of the filter's bits, in bytes; 0 is no filter.
 const FILTER_SHIFT: u32 = 8;
 
@@ -47,11 +53,11 @@ pub struct Head {
     pub records: u32,
     /// The bytes of its text.
     pub text_bytes: u32,
-    /// The bytes of its zstd frame.
+    /// The bytes of its zstd frame, or of all of them.
     pub frame_bytes: u32,
     /// The bytes of its sections and of the filter behind them.
     pub sections_bytes: u32,
-    /// `FLAG_SECTIONS_PACKED` or 0, and the size of the filter.
+    /// `FLAG_SECTIONS_PACKED` and `FLAG_COLUMNAR` where they hold, and the size of the filter.
     pub flags: u32,
     /// XXH64 of the sections and the zstd frame, one after the other.
     pub checksum: u64,
@@ -102,6 +108,16 @@ impl Head {
         let is_sound = check == xxh64(&content[..HEAD_FIXED_BYTES - 8], 0)
             && length.checked_sub(HEAD_FIXED_BYTES as u32) == Some(head.sections_bytes);
         (is_head && tag == TAG && is_sound).then_some(head)
+    }
+
+    /// Whether its text is stored as columns.
+    pub fn is_columnar(&self) -> bool {
+        self.flags & FLAG_COLUMNAR != 0
+    }
+
+    /// Whether a later version wrote it, in a way that this one does not know.
+    pub fn is_of_later_version(&self) -> bool {
+        self.flags & !FLAGS_KNOWN != 0
     }
 
     /// Notes that the sections end in a filter of which the bits have this logarithm.

@@ -41,6 +41,10 @@ pub const BATCH_BYTES_MAX: usize = 4 << 20;
 /// much), and several times its room.
 pub const HURRIED_LEVEL: i32 = -50;
 
+/// The longest text that is tried as columns, in bytes: each worker needs about ten times as much
+/// for that. Only chunks that clients sent whole make longer batches than a pool may ask for.
+pub const COLUMNS_TEXT_BYTES_MAX: usize = 2 * BATCH_BYTES_MAX;
+
 /// The longest that a record waits for its batch to fill, in milliseconds, unless its pool says
 /// otherwise.
 pub const LINGER_MS: u64 = 200;

@@ -109,8 +109,10 @@ pub struct Search<'a, W> {
     out: W,
     context: DCtx<'static>,
     text: Vec<u8>,
-    /// How far each file was read, by its name when it is closed.
+    /// How far each file that is being written was read, by its name when it is closed.
     read_to: HashMap<PathBuf, u64>,
+    /// Files that were closed, and read to their end: nothing is added to them.
+    read_whole: HashSet<PathBuf>,
     /// Instance and sequence of every batch, since one may have been written twice.
     seen: HashSet<(u64, u64)>,
     found: Found,
@@ -123,11 +125,11 @@ fn failed(path: &Path, error: io::Error) -> LogsError {
 impl<'a, W: Write> Search<'a, W> {
     /// A search that writes what it finds there.
     pub fn new(query: &'a Query, out: W) -> Search<'a, W> {
-        let (context, read_to) = (DCtx::create(), HashMap::new());
+        let (context, read_to, read_whole) = (DCtx::create(), HashMap::new(), HashSet::new());
         let (text, seen, found) = (Vec::new(), HashSet::new(), Found::default());
         let pattern = query.pattern.as_ref();
         let needed = pattern.map_or(Needed::Nothing, |pattern| Needed::of(pattern.as_str()));
-        Search { query, needed, out, context, text, read_to, seen, found }
+        Search { query, needed, out, context, text, read_to, read_whole, seen, found }
     }
 
     /// Reads all that is there and was not read yet.
@@ -137,8 +139,8 @@ impl<'a, W: Write> Search<'a, W> {
     pub fn pass(&mut self) -> Result<Found, LogsError> {
         for (pool, folder) in self.pools()? {
             let mut files = Vec::new();
-            for day in children(&folder)? {
-                for hour in children(&day)? {
+            for day in children_if_there(&folder)? {
+                for hour in children_if_there(&day)? {
                     files.extend(self.files(&day, &hour)?);
                 }
             }
@@ -151,13 +153,26 @@ impl<'a, W: Write> Search<'a, W> {
         Ok(self.found)
     }
 
-    /// Reads for ever what is added, until `is_over` says so.
+    /// Reads for ever what is added, until `is_over` says so. A pool that is not there yet is
+    /// waited for, and told once.
     ///
     /// # Errors
-    /// Any [`LogsError`].
-    pub fn follow(&mut self, is_over: impl Fn() -> bool) -> Result<Found, LogsError> {
+    /// Any [`LogsError`] but [`LogsError::NoPool`].
+    pub fn follow(
+        &mut self,
+        is_over: impl Fn() -> bool,
+        tell: impl Fn(&LogsError),
+    ) -> Result<Found, LogsError> {
+        let mut is_told = false;
         while !is_over() {
-            self.pass()?;
+            match self.pass() {
+                Err(error @ LogsError::NoPool { .. }) => {
+                    if !std::mem::replace(&mut is_told, true) {
+                        tell(&error);
+                    }
+                }
+                result => drop(result?),
+            }
             thread::sleep(FOLLOW_TICK);
         }
         Ok(self.found)
@@ -197,7 +212,7 @@ impl<'a, W: Write> Search<'a, W> {
                 return Ok(Vec::new());
             }
         }
-        children(hour)
+        children_if_there(hour)
     }
 
     fn file(&mut self, pool: &str, path: &Path) -> Result<(), LogsError> {
@@ -207,31 +222,37 @@ impl<'a, W: Write> Search<'a, W> {
         if !is_partial && ending != "zst" {
             return Ok(());
         }
+        if self.read_whole.contains(&key) {
+            return Ok(());
+        }
         let from = self.read_to.get(&key).copied().unwrap_or(0);
         let mut file = match File::open(path) {
-            Ok(file) => file,
             // It was closed, and so renamed, since the folder was listed.
             Err(error) if is_partial && error.kind() == io::ErrorKind::NotFound => {
                 match File::open(&key) {
                     Ok(file) => file,
-                    Err(error) => return Err(failed(&key, error)),
+                    Err(error) => return gone_or(&key, error),
                 }
             }
-            Err(error) => return Err(failed(path, error)),
+            Err(error) => return gone_or(path, error),
+            Ok(file) => file,
         };
         let length = file.metadata().map_err(|error| failed(path, error))?.len();
         if from >= length {
             return Ok(());
         }
         let index = index_of(&mut file, length).map_err(|error| failed(path, error))?;
-        let to = match index {
+        match index {
             Some(index) => {
                 self.indexed(pool, path, &mut file, &index, from)?;
-                length
+                self.read_to.remove(&key);
+                self.read_whole.insert(key);
             }
-            None => self.walked(pool, path, &mut file, from, length, is_partial)?,
-        };
-        self.read_to.insert(key, to);
+            None => {
+                let to = self.walked(pool, path, &mut file, from, length, is_partial)?;
+                self.read_to.insert(key, to);
+            }
+        }
         Ok(())
     }
 
@@ -342,6 +363,21 @@ impl<'a, W: Write> Search<'a, W> {
             }
         }
         Ok(())
+    }
+}
+
+/// A file that is gone was empty, or somebody has cleaned up: there is nothing to read.
+fn gone_or(path: &Path, error: io::Error) -> Result<(), LogsError> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(failed(path, error)) }
+}
+
+/// The same as `children`, and nothing where the folder was taken away since it was listed.
+fn children_if_there(folder: &Path) -> Result<Vec<PathBuf>, LogsError> {
+    match children(folder) {
+        Err(LogsError::File { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+            Ok(Vec::new())
+        }
+        result => result,
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use xxhash_rust::xxh64::Xxh64;
 use zstd_safe::DCtx;
 
+use crate::columns::{ColumnsError, content_bytes_max, read_columns};
 use crate::format::{
     FLAG_SECTIONS_PACKED, Filter, HEAD_FIXED_BYTES, Head, ReadRun, SKIPPABLE_BYTES, SectionsError,
     read_sections,
@@ -30,6 +31,12 @@ pub enum BatchError {
     /// Its sections are damaged.
     #[error(transparent)]
     Sections(#[from] SectionsError),
+    /// Its columns can't be turned into its text.
+    #[error(transparent)]
+    Columns(#[from] ColumnsError),
+    /// It is written in a way that this version does not know.
+    #[error("a later version of cinch wrote it; read it with that one")]
+    Later,
     /// Its text has another length than its head says.
     #[error("its text has not the length that its head says")]
     Length,
@@ -120,12 +127,9 @@ impl StoredBatch {
     /// Decompresses the text into this buffer.
     ///
     /// # Errors
-    /// [`BatchError::Zstd`] and [`BatchError::Length`]; not for a batch that the filer wrote.
+    /// Those of [`text_of`].
     pub fn text(&self, context: &mut DCtx, text: &mut Vec<u8>) -> Result<(), BatchError> {
-        text.clear();
-        text.reserve_exact(self.head.text_bytes as usize);
-        unpack(context, &self.frame, text)?;
-        if text.len() == self.head.text_bytes as usize { Ok(()) } else { Err(BatchError::Length) }
+        text_of(&self.head, &self.frame, context, text)
     }
 
     /// Where the text is from.
@@ -145,6 +149,32 @@ impl StoredBatch {
         unpack(context, &self.sections, &mut sections)?;
         Ok(read_sections(&sections, text_bytes, records)?)
     }
+}
+
+/// Decompresses the text of a batch with this head and these frames, and turns columns into it.
+///
+/// # Errors
+/// [`BatchError::Zstd`], [`BatchError::Length`], [`BatchError::Columns`] and [`BatchError::Later`];
+/// only the last for a batch that the filer wrote.
+pub fn text_of(
+    head: &Head,
+    frames: &[u8],
+    context: &mut DCtx,
+    text: &mut Vec<u8>,
+) -> Result<(), BatchError> {
+    let text_bytes = head.text_bytes as usize;
+    text.clear();
+    if head.is_of_later_version() {
+        return Err(BatchError::Later);
+    }
+    if head.is_columnar() {
+        let mut columns = Vec::with_capacity(content_bytes_max(text_bytes));
+        unpack(context, frames, &mut columns)?;
+        return Ok(read_columns(&columns, text_bytes, text)?);
+    }
+    text.reserve_exact(text_bytes);
+    unpack(context, frames, text)?;
+    if text.len() == text_bytes { Ok(()) } else { Err(BatchError::Length) }
 }
 
 fn unpack(context: &mut DCtx, packed: &[u8], out: &mut Vec<u8>) -> Result<(), BatchError> {

@@ -57,7 +57,8 @@ impl Moto {
     #[track_caller]
     pub fn object(&self, name: &str) -> Vec<u8> {
         let parts: Vec<String> = name.split('/').map(percent_encoded).collect();
-        let path = format!("/{BUCKET}/{}", parts.join("/"));
+        // Objects are for those who sign; what they sign with is not looked at.
+        let path = format!("/{BUCKET}/{}?Signature=any", parts.join("/"));
         let (code, body) = http(self.0.port(), "GET", &path, &[]).expect("it answers");
         assert_eq!(code, 200, "{name}: {}", String::from_utf8_lossy(&body));
         body

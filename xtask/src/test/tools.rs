@@ -109,6 +109,19 @@ const TOOLS: &[Tool] = &[
         package: "rsyslog",
     },
     Tool {
+        name: "rsyslog's module for TLS",
+        needed_for: "the test in which it forwards syslog encrypted",
+        probes: &[&["sh", "-c", "ls /usr/lib/*/rsyslog/lmnsd_gtls.so"]],
+        package: "rsyslog-gnutls",
+    },
+    Tool {
+        name: "syslog-ng in ~/.cache/cinch/syslog-ng (.ci/run unpacks it beside rsyslog)",
+        needed_for: "the tests in which it forwards syslog",
+        probes: &[&["sh", "-c", "test -x \"$HOME\"/.cache/cinch/syslog-ng/usr/sbin/syslog-ng"]],
+        // Its package would take rsyslog's place.
+        package: "",
+    },
+    Tool {
         name: "logger",
         needed_for: "the test that sends syslog with it",
         probes: &[&["logger", "--version"]],
@@ -127,7 +140,8 @@ pub(crate) fn check(root: &Path) -> Outcome {
     }
     let whats: Vec<String> =
         missing.iter().map(|tool| format!("{} (for {})", tool.name, tool.needed_for)).collect();
-    let packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
+    let packages = missing.iter().map(|tool| tool.package).filter(|package| !package.is_empty());
+    let packages: Vec<&str> = packages.collect();
     Err(Failure::new(format!("not found: {}", whats.join(", ")))
         .remedy(format!("apt-get update && apt-get install --yes {}", packages.join(" "))))
 }

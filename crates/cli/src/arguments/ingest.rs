@@ -36,6 +36,12 @@ Each connection is a non-blocking socket with a buffer of 128 KiB. A bunch of me
 taken within the interval is a disconnect: it is counted, what was left of the bunch is lost, and
 the connection is made anew. The exit status is 3 if there was any.")]
     Load(LoadArguments),
+    /// Try the forms of a batch and its filter on logs of one's own: sizes, speeds, and what a
+    /// search passes over.
+    #[command(after_help = "\
+Example:
+  cinch ingest forms --level 1,3 /var/log/app/*.log")]
+    Forms(FormsArguments),
     /// Apply the article's formulas: how long a connection waits, and how much memory is needed.
     #[command(after_help = "\
 Example:
@@ -63,6 +69,24 @@ pub struct TopArguments {
     #[arg(long)]
     pub once: bool,
     /// Print JSON, one object a look.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `cinch ingest forms`
+#[derive(Debug, Args)]
+pub struct FormsArguments {
+    /// Logs: files of lines.
+    #[arg(value_name = "FILE", required = true)]
+    pub input: Vec<PathBuf>,
+    /// Levels of zstd.
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_value = "1,3")]
+    #[arg(allow_negative_numbers = true)]
+    pub level: Vec<i32>,
+    /// The text of a batch, in bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 160 << 10)]
+    pub batch: usize,
+    /// Print JSON, one object a row.
     #[arg(long)]
     pub json: bool,
 }

@@ -82,6 +82,16 @@ impl Compression {
     }
 }
 
+/// How the text of a batch is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BatchForm {
+    /// As it is, in a zstd frame: `zstd -dc` prints it.
+    Plain,
+    /// As templates and columns where that is smaller: only `cinch logs` turns these back.
+    Columnar,
+}
+
 /// When a batch is acknowledged to clients that wait for it, at the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

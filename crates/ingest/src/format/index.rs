@@ -17,6 +17,9 @@ const ROW_BYTES: usize = 8 + 8 + 8 + 4 + 4;
 /// that the index is found from the end of the file.
 const TAIL_BYTES: usize = 8 + 4 + 4;
 
+/// In the bytes of a text, which are fewer, says that the batch is columnar.
+const COLUMNAR_BIT: u32 = 1 << 31;
+
 /// A row of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexEntry {
@@ -30,6 +33,8 @@ pub struct IndexEntry {
     pub records: u32,
     /// The bytes of its text.
     pub text_bytes: u32,
+    /// Whether its text is stored as columns, which `zstd -dc` does not turn back.
+    pub is_columnar: bool,
 }
 
 /// The batches of a file.
@@ -48,6 +53,7 @@ impl Index {
             last_ms: head.last_ms,
             records: head.records,
             text_bytes: head.text_bytes,
+            is_columnar: head.is_columnar(),
         });
     }
 
@@ -63,7 +69,8 @@ impl Index {
                 out.extend_from_slice(&number.to_le_bytes());
             }
             out.extend_from_slice(&entry.records.to_le_bytes());
-            out.extend_from_slice(&entry.text_bytes.to_le_bytes());
+            let form = if entry.is_columnar { COLUMNAR_BIT } else { 0 };
+            out.extend_from_slice(&(entry.text_bytes | form).to_le_bytes());
         }
         let check = xxh64(&out[SKIPPABLE_BYTES..], 0);
         out.extend_from_slice(&check.to_le_bytes());
@@ -96,12 +103,16 @@ impl Index {
         }
         let mut entries = Vec::with_capacity(rows.len() / ROW_BYTES);
         while !rows.is_empty() {
+            let (offset, first_ms) = (u64_of(&mut rows)?, u64_of(&mut rows)?);
+            let (last_ms, records) = (u64_of(&mut rows)?, u32_of(&mut rows)?);
+            let text_bytes = u32_of(&mut rows)?;
             entries.push(IndexEntry {
-                offset: u64_of(&mut rows)?,
-                first_ms: u64_of(&mut rows)?,
-                last_ms: u64_of(&mut rows)?,
-                records: u32_of(&mut rows)?,
-                text_bytes: u32_of(&mut rows)?,
+                offset,
+                first_ms,
+                last_ms,
+                records,
+                text_bytes: text_bytes & !COLUMNAR_BIT,
+                is_columnar: text_bytes & COLUMNAR_BIT != 0,
             });
         }
         Some(Index { entries })

@@ -133,9 +133,9 @@ impl Remote {
                 .map_err(|error| self.failed(format!("{}: {error}", path.display())))?;
             request = request.bearer_auth(token.trim());
         }
-        let answer = request.body(body).send();
         self.runtime.block_on(async {
-            let mut answer = std::pin::pin!(answer);
+            // It looks for its runtime's clock as soon as it is made.
+            let mut answer = std::pin::pin!(request.body(body).send());
             loop {
                 match tokio::time::timeout(TICK, &mut answer).await {
                     Ok(answer) => return answer.map_err(|error| self.failed(because(&error))),

@@ -44,6 +44,8 @@ pub(super) struct Filer {
     open: HashMap<usize, Open>,
     files: u64,
     recovered: Vec<String>,
+    /// Why a file that was full could not be closed; the next start closes it.
+    unclosed: Option<SinkError>,
 }
 
 fn failed(path: &Path, error: io::Error) -> SinkError {
@@ -56,7 +58,8 @@ impl Filer {
         let folder = &settings.directory;
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let recovered = recover::all(folder)?;
-        Ok(Filer { settings, instance, open: HashMap::new(), files: 0, recovered })
+        let (open, files, unclosed) = (HashMap::new(), 0, None);
+        Ok(Filer { settings, instance, open, files, recovered, unclosed })
     }
 
     /// What was found and done at the start, a line each.
@@ -151,15 +154,17 @@ impl Target for Filer {
         if open.bytes >= rotate_bytes
             && let Err(error) = self.close(batch.pool.number)
         {
-            // The batch is written: closing its file is what failed, and is not tried again.
-            self.recovered.push(error.to_string());
+            // The batch is written: closing its file is what failed, and is not tried again. The
+            // next look after the files tells it.
+            self.unclosed = Some(error);
         }
         Ok(())
     }
 
     fn tend(&mut self) -> Result<(), SinkError> {
         let most = Duration::from_secs(self.settings.rotate_s);
-        self.close_where(|open| open.opened.elapsed() >= most)
+        let unclosed = self.unclosed.take().map_or(Ok(()), Err);
+        self.close_where(|open| open.opened.elapsed() >= most).and(unclosed)
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {

@@ -259,6 +259,7 @@ fn headers(batch: &Batch) -> OwnedHeaders {
         ("first_ms", head.first_ms.to_string()),
         ("last_ms", head.last_ms.to_string()),
         ("content-encoding", "zstd".to_owned()),
+        ("form", if head.is_columnar() { "columnar" } else { "plain" }.to_owned()),
     ];
     let headers = OwnedHeaders::new_with_capacity(rows.len());
     rows.iter()

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use zstd_safe::DCtx;
 
 use super::{SinkError, Target};
+use crate::read::text_of;
 use crate::ring::Batch;
 
 pub(super) struct Stdout {
@@ -21,12 +22,9 @@ impl Stdout {
 
 impl Target for Stdout {
     fn write(&mut self, batch: &Batch, bytes: &[u8]) -> Result<(), SinkError> {
-        self.text.clear();
-        self.text.reserve(batch.head.text_bytes as usize);
-        let frame = &bytes[bytes.len() - batch.head.frame_bytes as usize..];
-        self.context
-            .decompress(&mut self.text, frame)
-            .map_err(|code| SinkError::Batch(zstd_safe::get_error_name(code).to_owned()))?;
+        let frames = &bytes[bytes.len() - batch.head.frame_bytes as usize..];
+        text_of(&batch.head, frames, &mut self.context, &mut self.text)
+            .map_err(|error| SinkError::Batch(error.to_string()))?;
         let mut out = io::stdout().lock();
         out.write_all(&self.text).and_then(|()| out.flush()).map_err(failed)
     }
