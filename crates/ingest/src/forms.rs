@@ -25,7 +25,8 @@ const WORDS_MAX: usize = 200;
 
 /// The least that an ingress needs to be told, for the settings of a pool.
 const CONFIG: &str = "[sink.none]\nkind = \"nowhere\"\n\
-                      [[listener]]\nprotocol = \"lines\"\naddress = \"127.0.0.1:0\"\npool = \"trial\"\n";
+                      [[listener]]\nprotocol = \"lines\"\naddress = \"127.0.0.1:0\"\n\
+                      pool = \"trial\"\n";
 
 /// Why it can't be said.
 #[derive(Debug, thiserror::Error)]
