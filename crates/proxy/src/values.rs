@@ -5,8 +5,8 @@
 //! [`Work`], which any thread can do while the connection waits.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use cinch_core::envelope::looks_like_envelope;
 use cinch_core::pack::looks_like_interop;
 use cinch_rollout::Record;
@@ -35,8 +35,9 @@ pub const HEAD_BYTES: usize = 64;
 ///
 /// # Errors
 /// [`WriteError`]: the payload is too long, or can't be stored so that readers get it back.
-pub fn pack(ready: &Ready, key: &[u8], payload: &[u8]) -> Result<Vec<u8>, WriteError> {
-    let written = ready.gate.write(ready.plan_for(key), payload, None, now_ms())?;
+pub fn pack(ready: &Ready, key: &[u8], payload: &Bytes) -> Result<Bytes, WriteError> {
+    // One slot has no metadata that would name the time.
+    let written = ready.gate.write(ready.plan_for(key), payload, None, 0)?;
     ready.metrics.wrote(&written);
     Ok(written.record.raw.unwrap_or_default())
 }
@@ -45,12 +46,12 @@ pub fn pack(ready: &Ready, key: &[u8], payload: &[u8]) -> Result<Vec<u8>, WriteE
 ///
 /// # Errors
 /// [`ReadError`]: it can't be unpacked. Its bytes are nobody's to see.
-pub fn unpack(ready: &Ready, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
+pub fn unpack(ready: &Ready, key: &[u8], value: &[u8]) -> Result<Option<Bytes>, ReadError> {
     if !may_be_packed(ready, value) {
         count_plain(ready);
         return Ok(None);
     }
-    let record = Record { raw: Some(value.to_vec()), packed: None, stamp: None };
+    let record = Record { raw: Some(Bytes::copy_from_slice(value)), packed: None, stamp: None };
     match ready.gate.read(ready.plan_for(key), &record) {
         Ok(read) => {
             ready.metrics.read(&read);
@@ -81,12 +82,6 @@ pub fn is_tried(ready: &Ready, key: &[u8]) -> bool {
         Plan::One(plan) => plan.write != cinch_rollout::modes::SingleWrite::Plain,
         Plan::Two(_) => false,
     }
-}
-
-/// The time for metadata, in milliseconds since 1970; people read it, no decision does.
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A value to pack, and where it stands among the arguments of its command.
@@ -125,8 +120,13 @@ impl Work {
         let snapshot = live.snapshot();
         for Packing { argument, key } in packings {
             let Some(ready) = namespace_of(&snapshot, &arguments[key]) else { continue };
-            match pack(ready, &arguments[key], &arguments[argument]) {
-                Ok(value) => arguments[argument] = value,
+            let payload = Bytes::from(std::mem::take(&mut arguments[argument]));
+            match pack(ready, &arguments[key], &payload) {
+                Ok(value) => {
+                    // A value that stays plain is the payload itself, which is then not copied.
+                    drop(payload);
+                    arguments[argument] = Vec::from(value);
+                }
                 Err(error) => return Done { arguments: Err(error) },
             }
         }

@@ -4,6 +4,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use cinch_wire::resp::{Event, inline_arguments, write_error};
 
 use super::inside::Question;
@@ -416,7 +417,7 @@ impl Session {
         for row in &packings {
             let key = arguments[row.key];
             let Some(ready) = values::namespace_of(&snapshot, key) else { continue };
-            match values::pack(ready, key, arguments[row.argument]) {
+            match values::pack(ready, key, &Bytes::copy_from_slice(arguments[row.argument])) {
                 Ok(value) => packed.push((row.argument, value)),
                 Err(error) => {
                     drop(snapshot);
