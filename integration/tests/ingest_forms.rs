@@ -34,7 +34,8 @@ fn service(count: u64) -> String {
 }
 
 fn objects(count: u64) -> String {
-    let line = |n: u64| format!("{{\"n\":{n},\"user\":\"u{}\",\"ok\":{}}}\n", n % 90, n % 2 == 0);
+    let line =
+        |n: u64| format!("{{\"n\":{n},\"user\":\"u{}\",\"ok\":{}}}\n", n % 90, n.is_multiple_of(2));
     (0..count).map(line).collect()
 }
 

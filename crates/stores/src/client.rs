@@ -137,7 +137,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`].
-    pub async fn get_versioned(&self, key: &[u8]) -> Result<Option<Got>, ClientError> {
+    pub async fn versioned(&self, key: &[u8]) -> Result<Option<Got>, ClientError> {
         let Some(found) = self.store.get(key).await? else { return Ok(None) };
         let read = self.read(key, &found.record).await?;
         let read = read.map_err(|error| self.undecodable(key, error))?;

@@ -226,7 +226,7 @@ impl Traffic {
             let is_write = self.random.u8(..3) == 0;
             let key = key(number);
             let got = match is_write {
-                true => client.get_versioned(&key).await.map(|got| match got {
+                true => client.versioned(&key).await.map(|got| match got {
                     Some(got) => (Some(got.read), Condition::Is(got.version)),
                     None => (None, Condition::Absent),
                 }),
