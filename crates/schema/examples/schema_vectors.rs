@@ -1,7 +1,7 @@
 //! Writes the test vectors of the encodings that need a schema, with the schema files.
 //!
-//! As those of the core (`crates/core/examples/vectors.rs`) they are never edited: a file that
-//! exists is not written again, so `cargo run -p cinch-schema --example schema_vectors` writes what is
+//! As those of the core (`crates/core/examples/vectors.rs`) they are never edited: a file that is
+//! there is not written again. `cargo run -p cinch-schema --example schema_vectors` writes what is
 //! missing. They live here because the core reads no schema files.
 
 use std::path::{Path, PathBuf};
