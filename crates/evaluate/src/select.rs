@@ -35,6 +35,10 @@ pub const DICTIONARY_GAIN_MIN: f64 = 0.05;
 /// How many of the finalists are chosen by their score; the others show what each codec can do.
 const BY_SCORE_SHARE: f64 = 0.6;
 
+/// An exhaustive run for size has at most so many finalists because they are near the best, which
+/// is few enough for levels of a megabyte a second.
+const NEAR_MAX: usize = 96;
+
 /// Whether storing with this share of the bytes is worth the trouble.
 pub fn pays(size_share: f64) -> bool {
     size_share <= SIZE_SHARE_MAX
@@ -143,6 +147,23 @@ pub fn by_first_look(all: &[Tracked], goal: &Goal, from: TimedFrom) -> Vec<usize
         .collect();
     scored.sort_by(|a, b| a.1.total_cmp(&b.1));
     scored.into_iter().map(|(index, _)| index).collect()
+}
+
+/// How many finalists there have to be so that what is at most `distance` behind the best has a
+/// place by its score; at most [`NEAR_MAX`] of that are looked at.
+pub fn count_with_near(
+    all: &[Tracked],
+    ranked: &[usize],
+    always: usize,
+    distance: f64,
+    goal: &Goal,
+    from: TimedFrom,
+) -> usize {
+    let score = |index: usize| (goal.score)(&first_look(&all[index], from));
+    let Some(&best) = ranked.first() else { return always };
+    let is_near = |index: &&usize| score(**index) <= score(best) + distance;
+    let near = ranked.iter().take_while(is_near).count().min(NEAR_MAX) as f64;
+    always + (near / BY_SCORE_SHARE).ceil() as usize
 }
 
 /// Chooses at most `count` candidates to time: `always`, then the best of those that are ranked,
@@ -264,3 +285,6 @@ pub fn front(all: &[Tracked], sheet: &Sheet) -> Vec<usize> {
     }
     front
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,6 +57,10 @@ const EXTRA_ROUNDS: usize = 2;
 /// Of more finalists than this, which takes `--all`, only the best get first calls and regimes.
 const DETAILED_MAX: usize = 64;
 
+/// With `--all`, what stage 1 sees at most this many ties behind the best is among the finalists: its
+/// sample is small, and a tie is told by the interval.
+const NEAR_TIES: f64 = 1.5;
+
 /// Whose score is further than this from the best has no part in added rounds.
 const CONTENDER: f64 = 0.15;
 
@@ -67,7 +71,7 @@ impl Measured<'_> {
         self.counts.stage_seconds[0] = start.elapsed().as_secs_f64();
 
         let start = Instant::now();
-        self.times(&ranked, watch);
+        self.times(&ranked, wanted, watch);
         let seconds = start.elapsed().as_secs_f64();
         self.counts.stage_seconds[1] = seconds;
         let stage2 = &mut self.counts.stage2;
@@ -214,13 +218,21 @@ impl Measured<'_> {
     }
 
     /// Stage 2, for the best of what is ranked.
-    fn times(&mut self, ranked: &[usize], watch: &mut Watch<'_>) {
-        let from = self.request.from;
+    fn times(&mut self, ranked: &[usize], wanted: &Wanted, watch: &mut Watch<'_>) {
+        let (goal, from) = (self.request.goal, self.request.from);
         let mut sure = self.always();
         // Whether it is still in the tie can be told of what is timed only.
         let before = self.before.as_ref().and_then(|before| before.index);
         sure.extend(before.filter(|before| !sure.contains(before)));
-        self.timed = select::finalists(&mut self.all, ranked, &sure, self.plan.finalists);
+        let mut count = self.plan.finalists;
+        if wanted.all {
+            // Nobody who asks for everything wants a tie that names only some of those in it.
+            let distance = NEAR_TIES * goal.tie;
+            let near =
+                select::count_with_near(&self.all, ranked, sure.len(), distance, goal, from);
+            count = count.max(near);
+        }
+        self.timed = select::finalists(&mut self.all, ranked, &sure, count);
         let (count, bytes) = (self.plan.stage2_payloads, self.plan.stage2_bytes);
         let choose = self.choose(&self.split.select, count, bytes);
         let report = match self.split.by {
