@@ -21,7 +21,7 @@ use crate::random::Random;
 use crate::statistics::{median, median_interval};
 use crate::table::Table;
 use crate::{machine, payloads};
-use calls::{Call, Case, cases};
+use calls::{Call, Case, Sides, cases};
 use server::Server;
 
 /// The target for calls that pack or unpack.
@@ -49,13 +49,17 @@ pub(crate) struct Arguments {
 /// How much is measured.
 #[derive(Debug, Clone, Copy)]
 struct Effort {
+    /// Both sides begin anew so often, with other connections.
+    lives: usize,
+    /// Pairs of batches in a life.
     pairs: usize,
     /// The least time of a batch, in nanoseconds.
     batch_ns: f64,
 }
 
-/// Pairs that are drawn together for the interval: neighbours meet the same weather.
-const PAIRS_IN_GROUP: usize = 20;
+/// Pairs of one life, which are drawn together for the interval: where a connection's buffers lie
+/// moves its calls by some percent for as long as it lives, and neighbours meet the same weather.
+const PAIRS_IN_LIFE: usize = 20;
 
 /// What was found, in microseconds of a call.
 struct Found {
@@ -80,7 +84,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         (None, None) => return Err("there is no server".into()),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let effort = Effort { pairs: arguments.pairs, batch_ns: 2_000_000.0 };
+    let lives = arguments.pairs.div_ceil(PAIRS_IN_LIFE).max(2);
+    let effort = Effort { lives, pairs: PAIRS_IN_LIFE, batch_ns: 2_000_000.0 };
     let mut random = Random::new(1);
     let titles = [
         "store, method, call",
@@ -97,11 +102,11 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let mut count_over = 0;
     for size in SIZES_BYTES {
         let payload = payloads::nearest(size)?;
-        for mut case in runtime.block_on(cases(Some(&address), &payload))? {
+        for case in cases(Some(&address)) {
             if arguments.only.as_ref().is_some_and(|text| !case.name.contains(text.as_str())) {
                 continue;
             }
-            let found = compare(&runtime, &mut case, effort, &mut random)?;
+            let found = compare(&runtime, &case, &payload, effort, &mut random)?;
             // The interval decides: below 1 % nobody could tell it from the weather.
             let is_over = found.low - 1.0 > if case.is_off { 0.01 } else { SHARE_ALLOWED };
             let verdict = if is_over { "OVER" } else { "ok" };
@@ -142,33 +147,38 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     Ok(())
 }
 
-/// Times both sides in pairs of batches, in random order.
+/// Times both sides in pairs of batches, in random order, in lives that begin in random order.
 fn compare(
     runtime: &Runtime,
-    case: &mut Case,
+    case: &Case,
+    payload: &[u8],
     effort: Effort,
     random: &mut Random,
 ) -> Outcome<Found> {
-    let Case { ours, bare, .. } = case;
-    let calls = calls_of(runtime, bare.as_mut(), effort.batch_ns)?;
-    time(runtime, ours.as_mut(), calls)?;
-    let (mut of_ours, mut of_bare, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..effort.pairs {
-        let pair = match random.is_heads() {
-            true => {
-                let ours = time(runtime, ours.as_mut(), calls)?;
-                (ours, time(runtime, bare.as_mut(), calls)?)
-            }
-            false => {
-                let bare = time(runtime, bare.as_mut(), calls)?;
-                (time(runtime, ours.as_mut(), calls)?, bare)
-            }
-        };
-        ratios.push(pair.0.0 / pair.1.0);
-        of_ours.push(pair.0);
-        of_bare.push(pair.1);
+    let (mut of_ours, mut of_bare, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..effort.lives {
+        let Sides { mut ours, mut bare } =
+            runtime.block_on(case.open(payload, random.is_heads()))?;
+        let calls = calls_of(runtime, bare.as_mut(), effort.batch_ns)?;
+        time(runtime, ours.as_mut(), calls)?;
+        let mut ratios = Vec::new();
+        for _ in 0..effort.pairs {
+            let pair = match random.is_heads() {
+                true => {
+                    let ours = time(runtime, ours.as_mut(), calls)?;
+                    (ours, time(runtime, bare.as_mut(), calls)?)
+                }
+                false => {
+                    let bare = time(runtime, bare.as_mut(), calls)?;
+                    (time(runtime, ours.as_mut(), calls)?, bare)
+                }
+            };
+            ratios.push(pair.0.0 / pair.1.0);
+            of_ours.push(pair.0);
+            of_bare.push(pair.1);
+        }
+        groups.push(ratios);
     }
-    let groups: Vec<Vec<f64>> = ratios.chunks(PAIRS_IN_GROUP).map(<[f64]>::to_vec).collect();
     let (low, high) = median_interval(&groups, random);
     let middle = |times: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
         median(&times.iter().map(of).collect::<Vec<f64>>()) / 1_000.0
@@ -178,7 +188,7 @@ fn compare(
         bare_us: middle(&of_bare, |time| time.0),
         ours_cpu_us: middle(&of_ours, |time| time.1),
         bare_cpu_us: middle(&of_bare, |time| time.1),
-        ratio: median(&ratios),
+        ratio: median(&groups.concat()),
         low,
         high,
     })
@@ -213,9 +223,9 @@ fn time(runtime: &Runtime, side: &mut dyn Call, calls: u32) -> Outcome<(f64, f64
 pub(crate) fn smoke() -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let payload = payloads::nearest(2_000)?;
-    let effort = Effort { pairs: 2, batch_ns: 1.0 };
-    for mut case in runtime.block_on(cases(None, &payload))? {
-        compare(&runtime, &mut case, effort, &mut Random::new(1))?;
+    let effort = Effort { lives: 2, pairs: 2, batch_ns: 1.0 };
+    for case in cases(None) {
+        compare(&runtime, &case, &payload, effort, &mut Random::new(1))?;
     }
     Ok(())
 }

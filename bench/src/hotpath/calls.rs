@@ -27,12 +27,21 @@ pub(super) trait Call {
     async fn run(&mut self, calls: u32) -> Outcome<bool>;
 }
 
-/// A row of the table.
+/// A row of the table: what is called, of which both sides can be made anew.
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) is_off: bool,
     /// Whether the target is about it.
     pub(super) counts: bool,
+    redis: Option<String>,
+    method: &'static Method,
+    is_get: bool,
+    /// Whether the bare client stands on both sides, which tells what the method itself is worth.
+    is_null: bool,
+}
+
+/// Both sides of a row.
+pub(super) struct Sides {
     pub(super) ours: Box<dyn Call>,
     pub(super) bare: Box<dyn Call>,
 }
@@ -63,66 +72,112 @@ const METHODS: &[Method] = &[
     },
 ];
 
-/// Every case for a payload: the store in memory, and a Redis server where there is one.
-pub(super) async fn cases(redis: Option<&str>, payload: &[u8]) -> Outcome<Vec<Case>> {
+/// Every row: the store in memory, and a Redis server where there is one.
+pub(super) fn cases(redis: Option<&str>) -> Vec<Case> {
     let mut cases = Vec::new();
     for method in METHODS {
         for is_get in [true, false] {
-            let memory: Arc<dyn Store> = Arc::new(MemoryStore::new(Slots::One));
-            let bare = Bare::Memory(Arc::clone(&memory));
-            cases.push(case("memory", memory, bare, method, is_get, payload).await?);
+            cases.push(case(None, method, is_get, false));
             if let Some(address) = redis {
-                let store: Arc<dyn Store> = Arc::from(cinch_stores::open(address).await?);
-                let bare = Bare::Redis(connection(address).await?);
-                cases.push(case("redis", store, bare, method, is_get, payload).await?);
+                cases.push(case(Some(address), method, is_get, false));
             }
         }
     }
-    Ok(cases)
+    if let Some(address) = redis {
+        cases.extend([true, false].map(|is_get| case(Some(address), &METHODS[0], is_get, true)));
+    }
+    cases
+}
+
+fn case(redis: Option<&str>, method: &'static Method, is_get: bool, is_null: bool) -> Case {
+    let kind = if redis.is_some() { "redis" } else { "memory" };
+    let what = if is_null { "bare against bare" } else { method.name };
+    let call = if is_get { "get" } else { "put" };
+    Case {
+        name: format!("{kind} {what} {call}"),
+        is_off: method.codec.is_none(),
+        counts: redis.is_some() && !is_null,
+        redis: redis.map(str::to_owned),
+        method,
+        is_get,
+        is_null,
+    }
+}
+
+impl Case {
+    /// Both sides with connections of their own, which are made in the order that is asked for.
+    pub(super) async fn open(&self, payload: &[u8], ours_first: bool) -> Outcome<Sides> {
+        let memory: Option<Arc<dyn Store>> = match self.redis {
+            Some(_) => None,
+            None => Some(Arc::new(MemoryStore::new(Slots::One))),
+        };
+        let (ours, bare) = if ours_first {
+            let ours = self.ours(memory.as_ref(), payload).await?;
+            (ours, self.bare(memory.as_ref(), payload, "bare").await?)
+        } else {
+            let bare = self.bare(memory.as_ref(), payload, "bare").await?;
+            (self.ours(memory.as_ref(), payload).await?, bare)
+        };
+        Ok(Sides { ours, bare })
+    }
+
+    async fn ours(
+        &self,
+        memory: Option<&Arc<dyn Store>>,
+        payload: &[u8],
+    ) -> Outcome<Box<dyn Call>> {
+        if self.is_null {
+            return self.bare(memory, payload, "ours").await;
+        }
+        let store: Arc<dyn Store> = match (&self.redis, memory) {
+            (Some(address), _) => Arc::from(cinch_stores::open(address).await?),
+            (None, Some(memory)) => Arc::clone(memory),
+            (None, None) => return Err("there is no store".into()),
+        };
+        let method = self.method;
+        let text = format!("[namespaces.bench]\nkeys = [\"ours:*\"]\n{}", method.settings);
+        let mut sources = Sources { text, ..Sources::default() };
+        if method.codec.is_none() {
+            sources.text = format!("compression_enabled = false\n{}", sources.text);
+        }
+        let client = Client::new(store, Arc::new(Live::new(sources.configuration()?)));
+        // Keys of their own: each holds what its method wrote.
+        let key = format!("ours:{}", method.name);
+        let payload = Bytes::copy_from_slice(payload);
+        let ours = Ours { client, key, payload, is_get: self.is_get };
+        ours.put().await?;
+        Ok(Box::new(ours))
+    }
+
+    async fn bare(
+        &self,
+        memory: Option<&Arc<dyn Store>>,
+        payload: &[u8],
+        keys: &str,
+    ) -> Outcome<Box<dyn Call>> {
+        let store = match (&self.redis, memory) {
+            (Some(address), _) => Bare::Redis(connection(address).await?),
+            (None, Some(memory)) => Bare::Memory(Arc::clone(memory)),
+            (None, None) => return Err("there is no store".into()),
+        };
+        let mut bare = BareSide {
+            store,
+            key: format!("{keys}:{}", self.method.name),
+            packer: self.method.codec.map(BareCodec::of).transpose()?,
+            payload: payload.to_vec(),
+            packed: Vec::new(),
+            checksum: 0,
+            is_get: self.is_get,
+        };
+        bare.put().await?;
+        Ok(Box::new(bare))
+    }
 }
 
 async fn connection(address: &str) -> Outcome<ConnectionManager> {
     let client = redis::Client::open(address)?;
     let config = ConnectionManagerConfig::new().set_number_of_retries(1);
     Ok(client.get_connection_manager_with_config(config).await?)
-}
-
-async fn case(
-    kind: &str,
-    store: Arc<dyn Store>,
-    bare: Bare,
-    method: &Method,
-    is_get: bool,
-    payload: &[u8],
-) -> Outcome<Case> {
-    let text = format!("[namespaces.bench]\nkeys = [\"ours:*\"]\n{}", method.settings);
-    let mut sources = Sources { text, ..Sources::default() };
-    if method.codec.is_none() {
-        sources.text = format!("compression_enabled = false\n{}", sources.text);
-    }
-    let client = Client::new(store, Arc::new(Live::new(sources.configuration()?)));
-    // Keys of their own: each holds what its method wrote.
-    let key = format!("ours:{}", method.name);
-    let ours = Ours { client, key, payload: Bytes::copy_from_slice(payload), is_get };
-    let mut bare = BareSide {
-        store: bare,
-        key: format!("bare:{}", method.name),
-        packer: method.codec.map(BareCodec::of).transpose()?,
-        payload: payload.to_vec(),
-        packed: Vec::new(),
-        checksum: 0,
-        is_get,
-    };
-    ours.put().await?;
-    bare.put().await?;
-    let call = if is_get { "get" } else { "put" };
-    Ok(Case {
-        name: format!("{kind} {} {call}", method.name),
-        is_off: method.codec.is_none(),
-        counts: kind == "redis",
-        ours: Box::new(ours),
-        bare: Box::new(bare),
-    })
 }
 
 struct Ours {
