@@ -69,6 +69,7 @@ pub static KINDS: &[Kind] = &[
 pub struct Address {
     scheme: String,
     /// Everything between the slashes and the path, as it was written.
+    #[cfg(any(feature = "kafka", feature = "mongodb", feature = "redis", feature = "sql"))]
     authority: String,
     hosts: String,
     path: String,
@@ -178,6 +179,7 @@ impl Address {
         }
         secrets.retain(|secret| !secret.is_empty());
         Ok(Address {
+            #[cfg(any(feature = "kafka", feature = "mongodb", feature = "redis", feature = "sql"))]
             authority: authority.to_owned(),
             hosts: hosts.to_owned(),
             path: decode(path),

@@ -16,6 +16,7 @@ use super::controller::{Controller, Outcome};
 use super::decision::{Reason, Request};
 use super::directory::PROCESSES_KEY;
 use super::*;
+use crate::faults::{Fault, FaultyStore};
 use crate::memory::MemoryStore;
 use crate::store::Slots;
 
@@ -292,6 +293,28 @@ async fn a_process_that_is_gone_for_a_day_leaves_the_list_and_one_that_came_back
     let directory = control.directory(&[]).await.unwrap();
     control.forget(&directory, 2 * day).await.unwrap();
     assert_eq!(control.directory(&[]).await.unwrap(), Directory::default());
+}
+
+#[tokio::test]
+async fn a_run_that_takes_the_name_while_the_one_before_withdraws_stays_and_is_listed() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new(Slots::One));
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&store)));
+    let (slow, other) = (Control::new(Arc::clone(&faulty) as Arc<dyn Store>), Control::new(store));
+    let process = Announcement::of_this_release("a", 3_000);
+    let (first, second) = (Incarnation::new(), Incarnation::new());
+    slow.register("a").await.unwrap();
+    slow.publish(&process, first, true).await.unwrap();
+    // The first call reads the announcement, the second one the list.
+    faulty.plan(1, Fault::Stall);
+    let withdrawal = tokio::spawn(async move { slow.withdraw("a", first).await });
+    faulty.stalled().await;
+    other.register("a").await.unwrap();
+    other.publish(&process, second, true).await.unwrap();
+    faulty.release();
+    withdrawal.await.unwrap().unwrap();
+    let directory = other.directory(&[]).await.unwrap();
+    assert_eq!(directory.incarnations.get("a"), Some(&second));
+    assert!(directory.registered.contains("a"));
 }
 
 #[tokio::test(start_paused = true)]
