@@ -310,8 +310,8 @@ pub struct EvaluateArguments {
     /// About how long the run may take.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub time: String,
-    /// Try every pair and level, and time them all where the goal is about time, however long it
-    /// takes.
+    /// Try every pair and level, and time all that a first look sees near the best, some minutes in
+    /// place of one.
     #[arg(long)]
     pub all: bool,
     /// Model the time over a link, such as 1Gbps,150ms; with ,warm or ,tls after it.

@@ -175,7 +175,7 @@ pub fn evaluate(
     let baseline = find(&base).unwrap_or_default();
     let any_slow = candidates.iter().any(Candidate::is_slow);
     let goal = request.goal;
-    let mut plan = Plan::of_time(request.time_seconds, wanted.all, goal.wants_slow, any_slow);
+    let mut plan = Plan::of_time(request.time_seconds, goal.wants_slow, any_slow);
     if goal.wants_fast {
         plan.finalists = plan.finalists.max(FAST_FINALISTS);
     }

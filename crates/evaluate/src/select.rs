@@ -35,10 +35,6 @@ pub const DICTIONARY_GAIN_MIN: f64 = 0.05;
 /// How many of the finalists are chosen by their score; the others show what each codec can do.
 const BY_SCORE_SHARE: f64 = 0.6;
 
-/// An exhaustive run for size has at most so many finalists because they are near the best, which
-/// is few enough for levels of a megabyte a second.
-const NEAR_MAX: usize = 96;
-
 /// Whether storing with this share of the bytes is worth the trouble.
 pub fn pays(size_share: f64) -> bool {
     size_share <= SIZE_SHARE_MAX
@@ -149,21 +145,22 @@ pub fn by_first_look(all: &[Tracked], goal: &Goal, from: TimedFrom) -> Vec<usize
     scored.into_iter().map(|(index, _)| index).collect()
 }
 
-/// How many finalists there have to be so that what is at most `distance` behind the best has a
-/// place by its score; at most [`NEAR_MAX`] of that are looked at.
-pub fn count_with_near(
+/// How many of those that are ranked are at most `distance` behind the best by a first look.
+pub fn near(
     all: &[Tracked],
     ranked: &[usize],
-    always: usize,
     distance: f64,
     goal: &Goal,
     from: TimedFrom,
 ) -> usize {
-    let score = |index: usize| (goal.score)(&first_look(&all[index], from));
-    let Some(&best) = ranked.first() else { return always };
-    let is_near = |index: &&usize| score(**index) <= score(best) + distance;
-    let near = ranked.iter().take_while(is_near).count().min(NEAR_MAX) as f64;
-    always + (near / BY_SCORE_SHARE).ceil() as usize
+    let score = |index: &usize| (goal.score)(&first_look(&all[*index], from));
+    let best = ranked.iter().map(score).fold(f64::INFINITY, f64::min);
+    ranked.iter().filter(|index| score(index) <= best + distance).count()
+}
+
+/// How many finalists there have to be so that this many have a place by their score.
+pub fn count_with(by_score: usize, always: usize) -> usize {
+    always + (by_score as f64 / BY_SCORE_SHARE).ceil() as usize
 }
 
 /// Chooses at most `count` candidates to time: `always`, then the best of those that are ranked,

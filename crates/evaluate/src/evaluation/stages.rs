@@ -61,6 +61,17 @@ const DETAILED_MAX: usize = 64;
 /// sample is small, and a tie is told by the interval.
 const NEAR_TIES: f64 = 1.5;
 
+/// The same where times have a part in the score, which stage 1 takes once or twice and beside
+/// others: factor 4. What is further behind can't be the best, and thousands of trials that take
+/// turns would find nothing of theirs in the processor's caches.
+const NEAR_IN_TIME: f64 = 1.39;
+
+/// So many are finalists because they are near the best: each has contexts of up to some megabytes.
+const NEAR_MAX: usize = 512;
+
+/// The same with levels of a megabyte a second among them.
+const NEAR_MAX_SLOW: usize = 96;
+
 /// Whose score is further than this from the best has no part in added rounds.
 const CONTENDER: f64 = 0.15;
 
@@ -227,10 +238,10 @@ impl Measured<'_> {
         let mut count = self.plan.finalists;
         if wanted.all {
             // Nobody who asks for everything wants a tie that names only some of those in it.
-            let distance = NEAR_TIES * goal.tie;
-            let near =
-                select::count_with_near(&self.all, ranked, sure.len(), distance, goal, from);
-            count = count.max(near);
+            let distance = if goal.is_timed { NEAR_IN_TIME } else { NEAR_TIES * goal.tie };
+            let most = if goal.wants_slow { NEAR_MAX_SLOW } else { NEAR_MAX };
+            let near = select::near(&self.all, ranked, distance, goal, from).min(most);
+            count = count.max(select::count_with(near, sure.len()));
         }
         self.timed = select::finalists(&mut self.all, ranked, &sure, count);
         let (count, bytes) = (self.plan.stage2_payloads, self.plan.stage2_bytes);

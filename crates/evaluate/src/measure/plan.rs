@@ -30,7 +30,7 @@ pub struct Plan {
     pub stage3_bytes: usize,
 }
 
-/// How many candidates are timed unless the user wants all.
+/// How many candidates are timed, unless the user wants all that are near the best.
 const FINALISTS: usize = 16;
 
 /// Fewer fresh processes say nothing of how a first call is spread.
@@ -40,9 +40,8 @@ impl Plan {
     /// The plan for about this many seconds on two cores. Only the counts follow from the time, so
     /// that the same request always means the same work.
     ///
-    /// Slow levels are tried on fewer bytes, because they take a tenth of the speed or less. With
-    /// `all` every candidate is timed, unless the goal is about size.
-    pub fn of_time(seconds: f64, all: bool, is_about_size: bool, any_slow: bool) -> Plan {
+    /// Slow levels are tried on fewer bytes, because they take a tenth of the speed or less.
+    pub fn of_time(seconds: f64, is_about_size: bool, any_slow: bool) -> Plan {
         let slow = is_about_size || any_slow;
         let factor = (seconds / 60.0).clamp(0.05, 1_000.0);
         let fewer = |bytes: usize, slow_factor: usize| bytes / if slow { slow_factor } else { 1 };
@@ -51,7 +50,7 @@ impl Plan {
         Plan {
             stage1_payloads: scaled(128).max(32),
             stage1_bytes: scaled(fewer(4 << 20, 4)),
-            finalists: if all && !is_about_size { usize::MAX } else { FINALISTS },
+            finalists: FINALISTS,
             stage2_payloads: scaled(512).max(32),
             stage2_bytes: scaled(fewer(8 << 20, 16)),
             rounds: if is_short { 3 } else { 5 },
