@@ -86,6 +86,15 @@ pub(super) fn elements(document: &Document, array: usize) -> impl Iterator<Item 
     })
 }
 
+/// Where a key, or a string that must be one, stands in the document's text.
+#[inline]
+pub(super) fn span_of(document: &Document, node: usize) -> Span {
+    match document.nodes()[node] {
+        Node::String(span) => span,
+        _ => Span { start: 0, length: 0 },
+    }
+}
+
 /// The bytes of a key, or of a string that must be one.
 #[inline]
 pub(super) fn bytes_of(document: &Document, node: usize) -> &[u8] {
