@@ -518,7 +518,7 @@ pub struct UnpackArguments {
     /// input.
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
-    /// The profile whose dictionaries envelopes may name.
+    /// The profile whose dictionaries and schema envelopes may name.
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// A schema that envelopes may name; may be given more than once.

@@ -8,7 +8,9 @@ mod dictionary;
 use cinch_core::codec::decoder_of;
 use cinch_core::dictionary::looks_like_dictionary;
 use cinch_core::encoding::encoding_of;
-use cinch_core::envelope::{FIELD_BASE, Header, UnpackError, looks_like_envelope};
+use cinch_core::envelope::{
+    FIELD_BASE, FIELD_SCHEMA, Field, Header, UnpackError, looks_like_envelope,
+};
 use cinch_core::limits::PAYLOAD_BYTES_MAX;
 use cinch_core::pack::{INTEROP_MAGIC, looks_like_interop};
 use serde::Serialize;
@@ -49,6 +51,9 @@ struct HeaderFound {
     /// What a delta is against; absent for all other envelopes.
     #[serde(skip_serializing_if = "Option::is_none")]
     base: Option<String>,
+    /// The start of the SHA-256 of the schema's file; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<String>,
     checksum: Option<String>,
     fields: Vec<FieldFound>,
 }
@@ -136,16 +141,18 @@ fn header_found(header: Header, header_bytes: usize, body_bytes: usize) -> Heade
         body_bytes,
         dictionary: header.dictionary.map(|id| format!("{id:#010x}")),
         base: header.base().map(|id| format!("{id:#018x}")),
+        schema: header.fields.iter().find(|field| field.kind == FIELD_SCHEMA).map(hex),
         checksum: header.checksum.map(|checksum| format!("{checksum:#010x}")),
         fields: header
             .fields
             .iter()
-            .map(|field| FieldFound {
-                kind: field.kind,
-                hex: field.value.iter().map(|byte| format!("{byte:02x}")).collect(),
-            })
+            .map(|field| FieldFound { kind: field.kind, hex: hex(field) })
             .collect(),
     }
+}
+
+fn hex(field: &Field) -> String {
+    field.value.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn for_people(found: &Found) -> String {
@@ -165,9 +172,12 @@ fn for_people(found: &Found) -> String {
         if let Some(base) = &header.base {
             line("base", base.clone());
         }
+        if let Some(schema) = &header.schema {
+            line("schema", format!("{schema} (its SHA-256 starts so)"));
+        }
         line("checksum", header.checksum.clone().unwrap_or("none".to_owned()));
-        // The field of a base is that line already.
-        let is_told = |kind| kind == FIELD_BASE && header.base.is_some();
+        // The fields of a base and a schema are those lines already.
+        let is_told = |kind| (kind == FIELD_BASE && header.base.is_some()) || kind == FIELD_SCHEMA;
         for field in header.fields.iter().filter(|field| !is_told(field.kind)) {
             line(&format!("field {:#04x}", field.kind), field.hex.clone());
         }

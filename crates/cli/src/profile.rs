@@ -32,6 +32,9 @@ pub fn read(arguments: &ProfileArguments) -> Result<Profile, Failure> {
     let codec = CodecChoice::parse(arguments.codec.as_deref().unwrap_or("zstd"))?;
     let mut profile = Profile::new(encoding, codec);
     profile.dictionary = arguments.dictionary.as_deref().map(read_dictionary).transpose()?;
+    if arguments.schema.is_some() && !encoding.needs_schema {
+        return Err(Failure::Argument(format!("{name} takes no schema")));
+    }
     profile.schema = arguments.schema.as_deref().map(read_schema).transpose()?;
     Ok(profile)
 }

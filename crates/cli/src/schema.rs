@@ -11,7 +11,7 @@ use cinch_core::json;
 use cinch_core::schema::Language;
 use cinch_evaluate::corpus::Corpus;
 use cinch_evaluate::measure::Progress;
-use cinch_evaluate::report::human::percent;
+use cinch_evaluate::report::human::{counted, percent};
 use cinch_schema::{Model, Observations, Written, try_on};
 
 use crate::Done;
@@ -57,15 +57,18 @@ pub fn run(arguments: &SchemaArguments) -> Result<Done, Failure> {
     }
     let model = Model::of(&observations);
     if corpus.seen > corpus.payloads.len() as u64 {
-        let limit = SAMPLE_BYTES_MAX >> 20;
-        eprintln!("a fair sample of {} payloads, {limit} MiB at most, was taken", corpus.seen);
+        eprintln!(
+            "of {} a fair sample was taken, {} MiB at most",
+            counted(corpus.seen, "payload"),
+            SAMPLE_BYTES_MAX >> 20,
+        );
     }
     eprintln!(
-        "{} of {} payloads taught {} types with {} fields",
+        "{} of {} taught {} with {}",
         observations.payloads(),
-        corpus.payloads.len(),
-        model.records.len(),
-        model.records.iter().map(|record| record.fields.len()).sum::<usize>(),
+        counted(corpus.payloads.len() as u64, "payload"),
+        counted(model.records.len() as u64, "type"),
+        counted(model.records.iter().map(|record| record.fields.len() as u64).sum(), "field"),
     );
     let Some(language) = language_of(format) else {
         output.write(cinch_schema::write_json_schema(&model).as_bytes())?;
@@ -76,7 +79,7 @@ pub fn run(arguments: &SchemaArguments) -> Result<Done, Failure> {
         cinch_schema::write(language, &model, previous.as_deref(), arguments.may_break)?;
     if previous.is_some() {
         changes.iter().for_each(|change| eprintln!("changed: {change}"));
-        eprintln!("{} changes since the previous schema", changes.len());
+        eprintln!("{} since the previous schema", counted(changes.len() as u64, "change"));
     }
     tell_held_out(language, &text, &corpus)?;
     output.write(text.as_bytes())?;

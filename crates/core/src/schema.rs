@@ -6,6 +6,7 @@
 //! so that a payload is never read with another schema than it was written with.
 
 pub mod avro;
+mod keys;
 mod path;
 mod rest;
 pub mod tagged;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+pub(crate) use keys::Keys;
 pub(crate) use path::path_of;
 pub(crate) use rest::{JsonText, Outside};
 

@@ -275,9 +275,10 @@ impl Builder<'_> {
                 continue;
             }
             let key = self.records[into].fields[position].key.clone();
+            let called = kind_word(&kind);
             let form = self.form(kind, if key.is_empty() { "value" } else { &key }, path);
             if !was_empty {
-                self.tell(path, format!("also {}", word(&form)));
+                self.tell(path, format!("also {called}"));
             }
             let number = self.next_number(into);
             let name = self.alternative_name(into, position, &form);

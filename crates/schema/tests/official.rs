@@ -3,7 +3,9 @@
 //!
 //! The schemas are compiled by protoc and thrift on the way. Payloads are generated, with a few
 //! that have what is hard: names that no language allows, values of several kinds, what has no
-//! place. With `CINCH_CORPORA=FOLDER` a part of every file of JSON lines in a folder joins them.
+//! place. With `CINCH_CORPORA=FOLDER` a part of every file of JSON lines in a folder joins them, and
+//! with `CINCH_CORPORA_PAYLOADS=N` a part of so many payloads. Run with `--nocapture` to see what
+//! was tried.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -37,8 +39,13 @@ const UNSEEN: &[&str] = &[
     r#"{"o":{"b":2},"list":["x"],"big":"none","":false,"class":1}"#,
 ];
 
-/// How many payloads of a file are tried; four times as many teach the schema.
+/// How many payloads of a file are tried, unless told; four times as many teach the schema.
 const OF_A_FILE: usize = 60;
+
+fn of_a_file() -> usize {
+    let told = std::env::var("CINCH_CORPORA_PAYLOADS").ok();
+    told.map_or(OF_A_FILE, |told| told.parse().unwrap())
+}
 
 /// By their kind, payloads that teach the schema and payloads that are encoded.
 fn payloads() -> BTreeMap<String, (Vec<String>, Vec<String>)> {
@@ -65,7 +72,7 @@ fn payloads() -> BTreeMap<String, (Vec<String>, Vec<String>)> {
 /// Payloads from everywhere in a file, one a line.
 fn of_file(text: &str) -> (Vec<String>, Vec<String>) {
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    let step = lines.len().div_ceil(5 * OF_A_FILE).max(1);
+    let step = lines.len().div_ceil(5 * of_a_file()).max(1);
     let taken = lines.iter().step_by(step).enumerate();
     let (held_out, training): (Vec<_>, Vec<_>) = taken.partition(|(index, _)| index % 5 == 4);
     let texts = |found: Vec<(usize, &&str)>| {
@@ -243,6 +250,7 @@ fn official_libraries_read_ours_and_we_read_theirs() {
         command.arg(case.root_name()).arg(folder.path());
         let lines = case.encoded.iter().map(|bytes| hex(bytes) + "\n").collect();
         case.check(&answers(&mut command, lines));
+        println!("{} {}: {} agree", case.kind, case.name, case.taken.len());
     }
 }
 
@@ -277,5 +285,6 @@ fn java_reads_ours_and_we_read_what_it_writes() {
     let mut again = answers(&mut maven, lines).into_iter();
     for case in &cases {
         case.check(&again.by_ref().take(case.encoded.len()).collect::<Vec<_>>());
+        println!("{} {}: {} agree in Java", case.kind, case.name, case.taken.len());
     }
 }

@@ -10,14 +10,29 @@ use crate::json;
 use crate::schema::avro::{Field, Record, Type};
 use crate::schema::{Language, Plan, Schema, avro, tagged};
 
-/// The encodings that need a schema, each with one.
-fn coders() -> Vec<(&'static Encoding, Box<dyn WithSchema>)> {
+/// An encoding that needs a schema, with one.
+type WithOne = (&'static Encoding, Box<dyn WithSchema>);
+
+thread_local! {
+    /// Each of them, made once: to make them takes longer than most inputs do.
+    static CODERS: Vec<WithOne> = coders();
+}
+
+fn coders() -> Vec<WithOne> {
     let schemas = [Language::Protobuf, Language::Thrift, Language::Avro].map(schema);
     let made = |encoding: &'static Encoding| {
         let Engine::Schema(engine) = encoding.engine else { return None };
         schemas.iter().find_map(|schema| Some((encoding, engine.with_schema(schema)?)))
     };
     ENCODINGS.iter().filter_map(made).collect()
+}
+
+/// Calls with the one that a byte picks.
+fn with_coder(row: u8, body: impl FnOnce(&Encoding, &dyn WithSchema)) {
+    CODERS.with(|coders| {
+        let (encoding, coder) = &coders[usize::from(row) % coders.len()];
+        body(encoding, coder.as_ref());
+    });
 }
 
 fn schema(language: Language) -> Arc<Schema> {
@@ -67,30 +82,28 @@ fn avro_records() -> Vec<Record> {
 /// decodes to it. The first byte picks the encoding.
 pub fn schema_decode_any(bytes: &[u8]) {
     let Some((&row, encoded)) = bytes.split_first() else { return };
-    let coders = coders();
-    let (encoding, coder) = &coders[usize::from(row) % coders.len()];
-    let mut document = Document::new();
-    if coder.decode(encoded, &mut document).is_err() {
-        return;
-    }
-    let mut text = Vec::new();
-    json::write(&document, &mut text);
-    let mut again = Document::new();
-    let parsed = json::parse(Parser::Ordinary, &text, &mut again);
-    assert!(parsed.is_ok(), "{}: {parsed:?}", encoding.name);
-    assert_eq!(first_difference(&document, &again, Fidelity::Value), None, "{}", encoding.name);
-    comes_back(encoding, coder.as_ref(), &document);
+    with_coder(row, |encoding, coder| {
+        let mut document = Document::new();
+        if coder.decode(encoded, &mut document).is_err() {
+            return;
+        }
+        let mut text = Vec::new();
+        json::write(&document, &mut text);
+        let mut again = Document::new();
+        let parsed = json::parse(Parser::Ordinary, &text, &mut again);
+        assert!(parsed.is_ok(), "{}: {parsed:?}", encoding.name);
+        assert_eq!(first_difference(&document, &again, Fidelity::Value), None, "{}", encoding.name);
+        comes_back(encoding, coder, &document);
+    });
 }
 
 /// A JSON value is refused with its path, or comes back. The first byte picks the encoding, the
 /// rest is JSON text.
 pub fn schema_roundtrip(bytes: &[u8]) {
     let Some((&row, text)) = bytes.split_first() else { return };
-    let coders = coders();
-    let (encoding, coder) = &coders[usize::from(row) % coders.len()];
     let mut document = Document::new();
     if json::parse(Parser::Ordinary, text, &mut document).is_ok() {
-        comes_back(encoding, coder.as_ref(), &document);
+        with_coder(row, |encoding, coder| comes_back(encoding, coder, &document));
     }
 }
 

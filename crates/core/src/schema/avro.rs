@@ -3,10 +3,9 @@
 //! Whether a field is there is told by a branch of its union, and the order of a payload's keys by
 //! a field beside them, where it is not the schema's.
 
-use foldhash::{HashMap, HashMapExt};
-
+use crate::document::Span;
 use crate::limits::SCHEMA_RECORDS_MAX;
-use crate::schema::PlanError;
+use crate::schema::{Keys, PlanError};
 
 /// How a value is written.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +73,7 @@ pub struct Record {
 #[derive(Debug)]
 pub struct Plan {
     records: Vec<Record>,
-    by_key: Vec<HashMap<Box<[u8]>, usize>>,
+    keys: Vec<Keys>,
     /// Whether a value of the record takes any bytes.
     takes_bytes: Vec<bool>,
     root: Type,
@@ -94,13 +93,13 @@ impl Plan {
         if !is_sound(&root, records.len(), false) {
             return wrong("the schema", "its type is unknown, or a union in a union");
         }
-        let mut by_key = Vec::with_capacity(records.len());
+        let mut keys = Vec::with_capacity(records.len());
         for record in &records {
-            let mut keys: HashMap<Box<[u8]>, usize> = HashMap::new();
-            for (index, field) in record.fields.iter().enumerate() {
-                if keys.insert(field.key.as_bytes().into(), index).is_some() {
-                    return wrong(&record.name, "two fields have one JSON key");
-                }
+            let Some(of_record) = Keys::new(record.fields.iter().map(|field| &*field.key)) else {
+                return wrong(&record.name, "two fields have one JSON key");
+            };
+            keys.push(of_record);
+            for field in &record.fields {
                 if !is_sound(&field.of, records.len(), false) {
                     let what = "the type of a field is unknown, or a union in a union";
                     return wrong(&record.name, what);
@@ -112,9 +111,8 @@ impl Plan {
                     }
                 }
             }
-            by_key.push(keys);
         }
-        let mut plan = Plan { takes_bytes: vec![false; records.len()], by_key, records, root };
+        let mut plan = Plan { takes_bytes: vec![false; records.len()], keys, records, root };
         plan.find_empty();
         Ok(plan)
     }
@@ -155,15 +153,16 @@ impl Plan {
         &self.root
     }
 
-    /// The field of a key: that of index `likely` if it has the key, else the one found by it.
+    /// The field of a key in a document's text, `likely` being a guess.
     #[inline]
-    pub(crate) fn field_of(&self, record: usize, key: &[u8], likely: usize) -> Option<usize> {
-        if let Some(field) = self.records[record].fields.get(likely)
-            && field.key.as_bytes() == key
-        {
-            return Some(likely);
-        }
-        self.by_key[record].get(key).copied()
+    pub(crate) fn field_of(
+        &self,
+        record: usize,
+        text: &[u8],
+        key: Span,
+        likely: usize,
+    ) -> Option<usize> {
+        self.keys[record].find(text, key, likely)
     }
 }
 

@@ -8,10 +8,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashMapExt};
-
+use crate::document::Span;
 use crate::limits::SCHEMA_RECORDS_MAX;
-use crate::schema::PlanError;
+use crate::schema::{Keys, PlanError};
 
 pub(crate) mod fits;
 
@@ -160,7 +159,7 @@ pub(crate) enum Target {
 /// How a record's keys and numbers are found.
 #[derive(Debug)]
 struct Index {
-    by_key: HashMap<Box<[u8]>, usize>,
+    keys: Keys,
     /// Indexed by the number while numbers are small.
     low: Vec<Option<Target>>,
     high: BTreeMap<u32, Target>,
@@ -194,12 +193,11 @@ impl Plan {
             if record.is_value && (record.fields.len() != 1 || record.rest.is_some()) {
                 return wrong(record, "a record that stands for a value has one field");
             }
-            let mut by_key = HashMap::new();
+            let Some(keys) = Keys::new(record.fields.iter().map(|field| &*field.key)) else {
+                return wrong(record, "two fields have one JSON key");
+            };
             let mut by_number = BTreeMap::new();
-            for (field, Field { key, alternatives }) in record.fields.iter().enumerate() {
-                if by_key.insert(key.as_bytes().into(), field).is_some() {
-                    return wrong(record, "two fields have one JSON key");
-                }
+            for (field, Field { alternatives, .. }) in record.fields.iter().enumerate() {
                 for (alternative, Alternative { number, form, .. }) in
                     alternatives.iter().enumerate()
                 {
@@ -221,7 +219,7 @@ impl Plan {
                 }
             }
             let low = (0..LOW_NUMBERS).map(|number| by_number.get(&number).copied()).collect();
-            indices.push(Index { by_key, low, high: by_number });
+            indices.push(Index { keys, low, high: by_number });
         }
         let plan = Plan { records, indices, root };
         plan.check_values()?;
@@ -265,15 +263,16 @@ impl Plan {
         self.root
     }
 
-    /// The field of a key: that of index `likely` if it has the key, else the one found by it.
+    /// The field of a key in a document's text, `likely` being a guess.
     #[inline]
-    pub(crate) fn field_of(&self, record: usize, key: &[u8], likely: usize) -> Option<usize> {
-        if let Some(field) = self.records[record].fields.get(likely)
-            && field.key.as_bytes() == key
-        {
-            return Some(likely);
-        }
-        self.indices[record].by_key.get(key).copied()
+    pub(crate) fn field_of(
+        &self,
+        record: usize,
+        text: &[u8],
+        key: Span,
+        likely: usize,
+    ) -> Option<usize> {
+        self.indices[record].keys.find(text, key, likely)
     }
 
     /// What a number on the wire stands for.

@@ -6,9 +6,9 @@
 use super::MEMBER;
 use crate::document::{Document, Node};
 use crate::encoding::Refusal;
-use crate::encoding::cursor::text::append;
+use crate::encoding::cursor::text::{append, append_utf8};
 use crate::encoding::tagged::{
-    FAILED_TRIES_MAX, bytes_of, check_map, elements, pairs, put_zigzag, text_of,
+    FAILED_TRIES_MAX, bytes_of, check_map, elements, pairs, put_zigzag, span_of, text_of,
 };
 use crate::json;
 use crate::limits::SCHEMA_DEPTH_MAX;
@@ -18,7 +18,9 @@ use crate::schema::tagged::fits::{base64_of, double_of, float_of, is_number};
 
 /// Appends the document and answers how many members the rest took.
 pub(super) fn encode(plan: &Plan, document: &Document, out: &mut Vec<u8>) -> Result<u64, Refusal> {
-    let mut encoder = Encoder { plan, document, out, failed: 0, rest: 0 };
+    out.reserve(document.text().len());
+    let (values, order) = (Vec::new(), Vec::new());
+    let mut encoder = Encoder { plan, document, out, values, order, failed: 0, rest: 0 };
     encoder.checked(plan.root(), 0, 1).map_err(|outside| outside.refusal(document))?;
     Ok(encoder.rest)
 }
@@ -27,53 +29,111 @@ struct Encoder<'a> {
     plan: &'a Plan,
     document: &'a Document,
     out: &'a mut Vec<u8>,
+    /// The members of the records that are open, by the fields of each; the innermost stand last.
+    values: Vec<usize>,
+    /// The pairs of the records that are open, in the order of the payload.
+    order: Vec<Pair>,
     /// How many values did not fit a branch that was tried.
     failed: u32,
     /// How many members the rest took.
     rest: u64,
 }
 
-/// No member of the payload has the field's key.
+/// No member of the payload has the field's key, or no field a member's.
 const NONE: usize = usize::MAX;
+
+/// A pair of a record: its field, and the nodes of its key and value.
+#[derive(Clone, Copy)]
+struct Pair {
+    field: usize,
+    key: usize,
+    value: usize,
+}
 
 impl<'a> Encoder<'a> {
     fn record(&mut self, record: usize, node: usize, depth: usize) -> Result<(), Outside> {
+        let (values, order) = (self.values.len(), self.order.len());
+        let written = self.open_record(record, node, depth);
+        self.values.truncate(values);
+        self.order.truncate(order);
+        written
+    }
+
+    /// Writes a record, whose members are left behind the others'.
+    fn open_record(&mut self, record: usize, node: usize, depth: usize) -> Result<(), Outside> {
         let plan = self.plan;
         let described = &plan.records()[record];
-        // The pairs in the order of the payload: the field, or nothing for a member without a
-        // place.
-        let mut order: Vec<(Option<usize>, usize, usize)> = Vec::new();
-        let mut values = vec![NONE; described.fields.len()];
+        let (values, order) = (self.values.len(), self.order.len());
+        self.values.resize(values + described.fields.len(), NONE);
         let mut likely = 0;
         for (key, value) in pairs(self.document, node) {
-            let field = plan.field_of(record, bytes_of(self.document, key), likely);
-            let field = field.filter(|&field| values[field] == NONE);
+            let text = self.document.text();
+            let field = plan.field_of(record, text, span_of(self.document, key), likely);
+            let field = field.filter(|&field| self.values[values + field] == NONE);
             if let Some(field) = field {
                 likely = field + 1;
-                values[field] = value;
+                self.values[values + field] = value;
             } else if !described.has_rest {
                 let what = "its key is none of the record's, or stands twice";
                 return Err(Outside { node: value, what });
             }
-            order.push((field, key, value));
+            self.order.push(Pair { field: field.unwrap_or(NONE), key, value });
         }
-        for (index, (field, &value)) in described.fields.iter().zip(&values).enumerate() {
-            if self.field(field, value, node, described.has_rest, depth)? {
+        for (index, field) in described.fields.iter().enumerate() {
+            let value = self.values[values + index];
+            if self.simple(field, value)
+                || self.field(field, value, node, described.has_rest, depth)?
+            {
                 continue;
             }
-            for place in &mut order {
-                if place.0 == Some(index) {
-                    place.0 = None;
+            for pair in &mut self.order[order..] {
+                if pair.field == index {
+                    pair.field = NONE;
                 }
             }
         }
         if described.has_rest {
-            self.rest(&order)?;
-        } else if !order.is_sorted_by_key(|(field, ..)| *field) {
+            self.rest(order)?;
+        } else if !self.order[order..].is_sorted_by_key(|pair| pair.field) {
             let what = "its keys are in another order than the schema's";
             return Err(Outside { node, what });
         }
         Ok(())
+    }
+
+    /// Writes a field of one of the types that most have, in one go, if the value is of it.
+    #[inline(always)]
+    fn simple(&mut self, field: &Field, value: usize) -> bool {
+        if value == NONE {
+            return false;
+        }
+        let (of, start) = (&field.of, self.out.len());
+        match (of, self.document.nodes()[value]) {
+            (Type::Text, Node::String(span)) => {
+                self.long(span.length.into());
+                let is_text = append_utf8(self.out, self.document.text(), span);
+                if !is_text {
+                    self.out.truncate(start);
+                }
+                is_text
+            }
+            (Type::Int, Node::Int(value)) if i32::try_from(value).is_ok() => {
+                self.long(value);
+                true
+            }
+            (Type::Long, Node::Int(value)) => {
+                self.long(value);
+                true
+            }
+            (Type::Double, found) => match double_of(self.document, found) {
+                Some(value) => {
+                    self.out.extend_from_slice(&value.to_le_bytes());
+                    true
+                }
+                None => false,
+            },
+            _ => false,
+        }
     }
 
     /// Writes a field and answers whether it took the value: if not, it is written as absent.
@@ -109,29 +169,33 @@ impl<'a> Encoder<'a> {
     }
 
     /// Writes what the payload has beside the fields: its order of keys, where that is not the
-    /// schema's with the rest behind, and the members that have no place.
-    fn rest(&mut self, order: &[(Option<usize>, usize, usize)]) -> Result<(), Outside> {
-        let place = |field: &Option<usize>| field.unwrap_or(NONE);
-        let is_usual = order.is_sorted_by_key(|(field, ..)| place(field));
-        let members = order.iter().filter(|(field, ..)| field.is_none()).count();
+    /// schema's with the rest behind, and the members that have no place. The record's pairs start
+    /// at `first`.
+    fn rest(&mut self, first: usize) -> Result<(), Outside> {
+        let is_usual = self.order[first..].is_sorted_by_key(|pair| pair.field);
+        let members = self.order[first..].iter().filter(|pair| pair.field == NONE).count();
         if is_usual && members == 0 {
             self.long(0);
             return Ok(());
         }
         self.long(1);
         if !is_usual {
-            self.long(order.len() as i64);
-            for (field, ..) in order {
-                self.long(field.map_or(MEMBER, |field| field as i64));
+            self.long((self.order.len() - first) as i64);
+            for index in first..self.order.len() {
+                let field = self.order[index].field;
+                self.long(if field == NONE { MEMBER } else { field as i64 });
             }
         }
         self.long(0);
         if members > 0 {
             self.long(members as i64);
             self.rest += members as u64;
-            for (_, key, value) in order.iter().filter(|(field, ..)| field.is_none()) {
-                self.text(*key)?;
-                self.json(*value);
+            for index in first..self.order.len() {
+                let pair = self.order[index];
+                if pair.field == NONE {
+                    self.text(pair.key)?;
+                    self.json(pair.value);
+                }
             }
         }
         self.long(0);
@@ -232,7 +296,14 @@ impl<'a> Encoder<'a> {
                     }
                     self.long(i64::from(length));
                     for node in elements(document, node) {
-                        self.checked(element, node, depth + 1)?;
+                        match (element.as_ref(), document.nodes()[node]) {
+                            (Type::Record(record), Node::Object { .. })
+                                if depth < SCHEMA_DEPTH_MAX =>
+                            {
+                                self.record(*record, node, depth + 2)?;
+                            }
+                            _ => self.checked(element, node, depth + 1)?,
+                        }
                     }
                 }
                 self.long(0);

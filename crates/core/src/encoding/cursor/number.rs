@@ -46,17 +46,18 @@ pub(crate) fn exact_float(text: &[u8]) -> Option<f64> {
 fn short_decimal(text: &[u8]) -> Option<(u64, usize)> {
     const ALL: u128 = 0x0101_0101_0101_0101_0101_0101_0101_0101;
     let length = text.len();
-    let word = if let (1..=15, Some(last), Some(first)) =
+    if length <= 8 {
+        return shorter_decimal(text);
+    }
+    let (9..=15, Some(last), Some(first)) =
         (length, text.last_chunk::<8>(), text.first_chunk::<8>())
-    {
-        // Both halves overlap; the last character ends up in the top byte.
-        let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
-        u128::from(last) << 64 | u128::from(first) << (8 * (16 - length)) & u128::from(u64::MAX)
-    } else if length < 8 && length > 0 {
-        text.iter().fold(0, |word: u128, &byte| word >> 8 | u128::from(byte) << 120)
-    } else {
+    else {
         return None;
     };
+    // Both halves overlap; the last character ends up in the top byte.
+    let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+    let word =
+        u128::from(last) << 64 | u128::from(first) << (8 * (16 - length)) & u128::from(u64::MAX);
     let free = 8 * (16 - length);
     // Zeros stand in front; a digit is then its value and the point is 0x1E.
     let mut digits = (word ^ (ALL * 0x30)) & (u128::MAX << free);
@@ -74,6 +75,35 @@ fn short_decimal(text: &[u8]) -> Option<(u64, usize)> {
     }
     let mantissa = eight_digits(digits as u64) * 100_000_000 + eight_digits((digits >> 64) as u64);
     Some((mantissa, places))
+}
+
+/// The same of at most 8 characters, for which one word is enough.
+#[inline]
+fn shorter_decimal(text: &[u8]) -> Option<(u64, usize)> {
+    const ALL: u64 = 0x0101_0101_0101_0101;
+    let length = text.len();
+    let word = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+            u64::from(last) << 32 | u64::from(first) << (8 * (8 - length)) & u64::from(u32::MAX)
+        }
+        _ if length == 0 => return None,
+        _ => text.iter().fold(0, |word: u64, &byte| word >> 8 | u64::from(byte) << 56),
+    };
+    let mut digits = (word ^ (ALL * 0x30)) & (u64::MAX << (8 * (8 - length)));
+    let marks = digits ^ (ALL * 0x1E);
+    let points = marks.wrapping_sub(ALL) & !marks & (ALL * 0x80);
+    let mut places = 0;
+    if points != 0 {
+        let point = points.trailing_zeros() & !7;
+        places = (56 - point) as usize / 8;
+        let below = digits & ((1 << point) - 1);
+        digits = digits & (u64::MAX << point << 8) | below << 8;
+    }
+    if (digits.wrapping_add(ALL * 0x76) | digits) & (ALL * 0x80) != 0 {
+        return None;
+    }
+    Some((eight_digits(digits), places))
 }
 
 /// The number of eight digits, the first of them in the lowest byte.

@@ -82,6 +82,35 @@ pub(in crate::encoding) fn append(out: &mut Vec<u8>, document: &Document, span: 
     out.extend_from_slice(&rest[..length]);
 }
 
+/// Appends the bytes of a string if they are UTF-8, and answers whether they are. A short one is
+/// looked at and copied as one block with what stands behind it, which mostly is ASCII too.
+#[inline]
+pub(in crate::encoding) fn append_utf8(out: &mut Vec<u8>, text: &[u8], span: Span) -> bool {
+    let (start, length) = (span.start as usize, span.length as usize);
+    let rest = &text[start..];
+    if length <= 2 * BLOCK
+        && let Some(block) = rest.first_chunk::<{ 2 * BLOCK }>()
+        && block_is_ascii(block)
+    {
+        let end = out.len() + length;
+        out.extend_from_slice(block);
+        out.truncate(end);
+        return true;
+    }
+    let bytes = &rest[..length];
+    let is_text = is_utf8(bytes);
+    if is_text {
+        out.extend_from_slice(bytes);
+    }
+    is_text
+}
+
+#[inline]
+fn block_is_ascii(block: &[u8; 2 * BLOCK]) -> bool {
+    let words = block.as_chunks::<8>().0;
+    words.iter().fold(0, |seen, word| seen | u64::from_ne_bytes(*word)) & HIGH_BITS == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +145,23 @@ mod tests {
                 }
             }
             assert_eq!(find_nul(&vec![0x80; length]), None);
+        }
+    }
+
+    #[test]
+    fn only_a_string_of_utf8_is_appended() {
+        let long = "é".repeat(40);
+        let strings: [&[u8]; 6] =
+            [b"", b"short", "é".as_bytes(), b"\xED\xA0\x80", b"\xFF", long.as_bytes()];
+        for string in strings {
+            for behind in [&b""[..], &[b'a'; 40], &[0xFF; 40]] {
+                let text = [b"before", string, behind].concat();
+                let mut out = vec![7];
+                let span = Span { start: 6, length: string.len() as u32 };
+                let is_text = str::from_utf8(string).is_ok();
+                assert_eq!(append_utf8(&mut out, &text, span), is_text);
+                assert_eq!(out[1..], *if is_text { string } else { b"" });
+            }
         }
     }
 

@@ -8,9 +8,10 @@ use super::lengths::{Lengths, Mark};
 use super::{EIGHT_BYTES, JSON_TAG, KEY_TAG, LENGTH, VARINT, wire_type};
 use crate::document::{Document, Node};
 use crate::encoding::Refusal;
-use crate::encoding::cursor::text::append;
+use crate::encoding::cursor::text::{append, append_utf8};
 use crate::encoding::tagged::{
-    FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs, put_varint, put_zigzag, text_of,
+    FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs, put_varint, put_zigzag, span_of,
+    text_of,
 };
 use crate::json;
 use crate::limits::SCHEMA_DEPTH_MAX;
@@ -54,10 +55,11 @@ impl<'a> Encoder<'a> {
         if !matches!(self.document.nodes()[node], Node::Object { .. }) {
             return Err(Outside { node, what: "it is no object" });
         }
+        let (nodes, text) = (self.document.nodes(), self.document.text());
         let mut met = Met::none(described.fields.len());
         let mut likely = 0;
         for (key, value) in pairs(self.document, node) {
-            let field = plan.field_of(record, bytes_of(self.document, key), likely);
+            let field = plan.field_of(record, text, span_of(self.document, key), likely);
             let outside = match field {
                 None => Outside { node: value, what: "its key is none of the record's" },
                 Some(field) if !met.insert(field) => {
@@ -65,7 +67,13 @@ impl<'a> Encoder<'a> {
                 }
                 Some(field) => {
                     likely = field + 1;
-                    match self.member(described, &described.fields[field], value, depth) {
+                    let field = &described.fields[field];
+                    if let Some(way) = field.alternatives.first()
+                        && self.simple(way, nodes[value])
+                    {
+                        continue;
+                    }
+                    match self.member(described, field, value, depth) {
                         Ok(()) => continue,
                         Err(outside) => outside,
                     }
@@ -87,13 +95,7 @@ impl<'a> Encoder<'a> {
     ) -> Result<(), Outside> {
         let mut outside = Outside { node, what: "it is none of the types of its field" };
         for alternative in &field.alternatives {
-            if matches!(alternative.form, Form::Double) {
-                // To know whether it fits is to have it.
-                let Some(value) = double_of(self.document, self.document.nodes()[node]) else {
-                    continue;
-                };
-                self.tag(alternative.number, EIGHT_BYTES);
-                self.out.extend_from_slice(&value.to_le_bytes());
+            if self.simple(alternative, self.document.nodes()[node]) {
                 return Ok(());
             }
             if !self.plan.fits(&alternative.form, self.document, node) {
@@ -111,6 +113,56 @@ impl<'a> Encoder<'a> {
             }
         }
         Err(outside)
+    }
+
+    /// Writes a field of one of the forms that most have, in one go, if the value is of it.
+    #[inline(always)]
+    fn simple(&mut self, way: &Alternative, value: Node) -> bool {
+        match (&way.form, value) {
+            (Form::Text, Node::String(span)) => {
+                let start = self.out.len();
+                match short_tag(way.number, LENGTH) {
+                    Some(tag) if span.length < 0x80 => {
+                        self.out.extend_from_slice(&[tag, span.length as u8]);
+                    }
+                    _ => {
+                        self.tag(way.number, LENGTH);
+                        self.varint(span.length.into());
+                    }
+                }
+                let is_text = append_utf8(self.out, self.document.text(), span);
+                if !is_text {
+                    self.out.truncate(start);
+                }
+                is_text
+            }
+            (Form::Integer(Integer::I32 | Integer::I64), Node::Int(value @ 0..0x80)) => {
+                match short_tag(way.number, VARINT) {
+                    Some(tag) => self.out.extend_from_slice(&[tag, value as u8]),
+                    None => {
+                        self.tag(way.number, VARINT);
+                        self.out.push(value as u8);
+                    }
+                }
+                true
+            }
+            (Form::Double, found) => {
+                let Some(value) = double_of(self.document, found) else { return false };
+                match short_tag(way.number, EIGHT_BYTES) {
+                    Some(tag) => {
+                        let mut field = [tag, 0, 0, 0, 0, 0, 0, 0, 0];
+                        field[1..].copy_from_slice(&value.to_le_bytes());
+                        self.out.extend_from_slice(&field);
+                    }
+                    None => {
+                        self.tag(way.number, EIGHT_BYTES);
+                        self.out.extend_from_slice(&value.to_le_bytes());
+                    }
+                }
+                true
+            }
+            _ => false,
+        }
     }
 
     fn alternative(
@@ -141,7 +193,12 @@ impl<'a> Encoder<'a> {
             Form::List(element) => {
                 for node in elements(self.document, node) {
                     self.tag(number, LENGTH);
-                    self.checked(element, node, depth)?;
+                    match (element.as_ref(), self.document.nodes()[node]) {
+                        (Form::Record(_), Node::Object { .. }) => {
+                            self.value(element, node, depth)?;
+                        }
+                        _ => self.checked(element, node, depth)?,
+                    }
                 }
                 Ok(())
             }
@@ -281,4 +338,10 @@ impl<'a> Encoder<'a> {
         self.lengths.back_to(mark);
         self.rest = rest;
     }
+}
+
+/// The tag of a field whose number is small, which is one byte.
+#[inline]
+fn short_tag(number: u32, wire_type: u8) -> Option<u8> {
+    (number < 16).then_some((number as u8) << 3 | wire_type)
 }

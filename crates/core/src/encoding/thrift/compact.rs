@@ -13,6 +13,7 @@ pub(in crate::encoding) struct Compact;
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
 
+#[inline]
 fn code(of: Type) -> u8 {
     match of {
         Type::Bool => TRUE,
@@ -28,6 +29,7 @@ fn code(of: Type) -> u8 {
     }
 }
 
+#[inline]
 fn type_of_code(cursor: &Cursor<'_>, code: u8) -> Result<Type, DecodeError> {
     Ok(match code {
         TRUE | FALSE => Type::Bool,
@@ -45,17 +47,25 @@ fn type_of_code(cursor: &Cursor<'_>, code: u8) -> Result<Type, DecodeError> {
     })
 }
 
+/// The head of a field that follows closely on the one before.
+#[inline]
+fn short_head(code: u8, number: i16, last: i16) -> Option<u8> {
+    let difference = i32::from(number) - i32::from(last);
+    (1..=15).contains(&difference).then_some((difference as u8) << 4 | code)
+}
+
 impl Protocol for Compact {
     const NAME: &'static str = "thrift-compact";
 
+    #[inline]
     fn head(out: &mut Vec<u8>, of: Type, number: i16, last: i16, value: Option<bool>) -> bool {
         let code = match value {
             Some(false) => FALSE,
             _ => code(of),
         };
-        match i32::from(number) - i32::from(last) {
-            difference @ 1..=15 => out.push((difference as u8) << 4 | code),
-            _ => {
+        match short_head(code, number, last) {
+            Some(head) => out.push(head),
+            None => {
                 out.push(code);
                 put_zigzag(out, i64::from(number));
             }
@@ -63,10 +73,12 @@ impl Protocol for Compact {
         value.is_some()
     }
 
+    #[inline]
     fn bool(out: &mut Vec<u8>, value: bool) {
         out.push(if value { TRUE } else { FALSE });
     }
 
+    #[inline]
     fn integer(out: &mut Vec<u8>, of: Type, value: i64) {
         match of {
             Type::I8 => out.push(value as u8),
@@ -74,14 +86,57 @@ impl Protocol for Compact {
         }
     }
 
+    #[inline]
     fn double(out: &mut Vec<u8>, value: f64) {
         out.extend_from_slice(&value.to_le_bytes());
     }
 
+    #[inline]
     fn length(out: &mut Vec<u8>, length: u32) {
         put_varint(out, u64::from(length));
     }
 
+    #[inline]
+    fn text_field(out: &mut Vec<u8>, number: i16, last: i16, length: u32) {
+        match short_head(code(Type::Binary), number, last) {
+            Some(head) if length < 0x80 => out.extend_from_slice(&[head, length as u8]),
+            _ => {
+                Self::head(out, Type::Binary, number, last, None);
+                Self::length(out, length);
+            }
+        }
+    }
+
+    #[inline]
+    fn integer_field(out: &mut Vec<u8>, of: Type, number: i16, last: i16, value: i64) {
+        match short_head(code(of), number, last) {
+            // The zigzag of such a number is one byte.
+            Some(head) if of != Type::I8 && (-64..64).contains(&value) => {
+                out.extend_from_slice(&[head, (value << 1 ^ value >> 63) as u8]);
+            }
+            _ => {
+                Self::head(out, of, number, last, None);
+                Self::integer(out, of, value);
+            }
+        }
+    }
+
+    #[inline]
+    fn double_field(out: &mut Vec<u8>, number: i16, last: i16, value: f64) {
+        match short_head(code(Type::Double), number, last) {
+            Some(head) => {
+                let mut field = [head, 0, 0, 0, 0, 0, 0, 0, 0];
+                field[1..].copy_from_slice(&value.to_le_bytes());
+                out.extend_from_slice(&field);
+            }
+            None => {
+                Self::head(out, Type::Double, number, last, None);
+                Self::double(out, value);
+            }
+        }
+    }
+
+    #[inline]
     fn list(out: &mut Vec<u8>, of: Type, length: u32) {
         if length < 15 {
             out.push((length as u8) << 4 | code(of));
@@ -91,6 +146,7 @@ impl Protocol for Compact {
         }
     }
 
+    #[inline]
     fn map(out: &mut Vec<u8>, of: Type, length: u32) {
         put_varint(out, u64::from(length));
         if length > 0 {
@@ -98,6 +154,7 @@ impl Protocol for Compact {
         }
     }
 
+    #[inline]
     fn read_head(cursor: &mut Cursor<'_>, last: i16) -> Result<Option<Head>, DecodeError> {
         let byte = cursor.byte()?;
         if byte == 0 {
@@ -113,6 +170,7 @@ impl Protocol for Compact {
         Ok(Some(Head { of, number, value }))
     }
 
+    #[inline]
     fn read_bool(cursor: &mut Cursor<'_>) -> Result<bool, DecodeError> {
         match cursor.byte()? {
             // Older writers say false with a zero.
@@ -122,6 +180,7 @@ impl Protocol for Compact {
         }
     }
 
+    #[inline]
     fn read_integer(cursor: &mut Cursor<'_>, of: Type) -> Result<i64, DecodeError> {
         if of == Type::I8 {
             return Ok(i64::from(cursor.byte()? as i8));
@@ -135,14 +194,17 @@ impl Protocol for Compact {
         if fits { Ok(value) } else { Err(cursor.corrupt("an integer out of its type's range")) }
     }
 
+    #[inline]
     fn read_double(cursor: &mut Cursor<'_>) -> Result<f64, DecodeError> {
         Ok(f64::from_le_bytes(cursor.array()?))
     }
 
+    #[inline]
     fn read_length(cursor: &mut Cursor<'_>) -> Result<u64, DecodeError> {
         cursor.varint()
     }
 
+    #[inline]
     fn read_list(cursor: &mut Cursor<'_>) -> Result<(Option<Type>, u64), DecodeError> {
         let byte = cursor.byte()?;
         let length = match byte >> 4 {
@@ -153,6 +215,7 @@ impl Protocol for Compact {
         Ok((of, length))
     }
 
+    #[inline]
     fn read_map(cursor: &mut Cursor<'_>) -> Result<(Option<(Type, Type)>, u64), DecodeError> {
         let length = cursor.varint()?;
         if length == 0 {

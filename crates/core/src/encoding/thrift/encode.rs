@@ -8,15 +8,15 @@ use super::protocol::{Protocol, Type, type_of};
 use super::{MEMBER_JSON, MEMBER_KEY, MEMBER_PLACE};
 use crate::document::{Document, Node};
 use crate::encoding::Refusal;
-use crate::encoding::cursor::text::append;
+use crate::encoding::cursor::text::{append, append_utf8};
 use crate::encoding::tagged::{
-    FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs, text_of,
+    FAILED_TRIES_MAX, Met, bytes_of, check_map, elements, pairs, span_of, text_of,
 };
 use crate::json;
 use crate::limits::SCHEMA_DEPTH_MAX;
 use crate::schema::Outside;
 use crate::schema::tagged::fits::{base64_of, double_of};
-use crate::schema::tagged::{Field, Form, Plan};
+use crate::schema::tagged::{Alternative, Field, Form, Plan, Target};
 
 /// Appends the document and answers how many members the rest took.
 pub(super) fn encode<P: Protocol>(
@@ -24,6 +24,7 @@ pub(super) fn encode<P: Protocol>(
     document: &Document,
     out: &mut Vec<u8>,
 ) -> Result<u64, Refusal> {
+    out.reserve(document.text().len());
     let mut encoder = Encoder { plan, document, out, failed: 0, rest: 0 };
     encoder.record::<P>(plan.root(), 0, 1).map_err(|outside| outside.refusal(document))?;
     Ok(encoder.rest)
@@ -46,15 +47,6 @@ struct Aside {
     place: u32,
 }
 
-/// What stands before a field's value.
-#[derive(Clone, Copy)]
-struct Written {
-    of: Type,
-    number: i16,
-    value: Option<bool>,
-    bytes: usize,
-}
-
 impl Encoder<'_> {
     fn record<P: Protocol>(
         &mut self,
@@ -75,12 +67,17 @@ impl Encoder<'_> {
         if !matches!(self.document.nodes()[node], Node::Object { .. }) {
             return Err(Outside { node, what: "it is no object" });
         }
-        let start = self.out.len();
+        let (nodes, text) = (self.document.nodes(), self.document.text());
+        let (start, end) = (self.out.len(), self.document.end_of(node));
         let mut met = Met::none(described.fields.len());
         let (mut likely, mut last, mut first) = (0, 0, None);
         let mut asides: Vec<Aside> = Vec::new();
-        for ((key, value), place) in pairs(self.document, node).zip(0..) {
-            let field = plan.field_of(record, bytes_of(self.document, key), likely);
+        let (mut next, mut place) = (node + 1, 0);
+        while next < end {
+            let (key, value) = (next, next + 1);
+            next = self.document.end_of(value);
+            place += 1;
+            let field = plan.field_of(record, text, span_of(self.document, key), likely);
             let outside = match field {
                 None => Outside { node: value, what: "its key is none of the record's" },
                 Some(field) if !met.insert(field) => {
@@ -88,10 +85,19 @@ impl Encoder<'_> {
                 }
                 Some(field) => {
                     likely = field + 1;
-                    match self.member::<P>(&described.fields[field], value, last, depth) {
-                        Ok(written) => {
-                            last = written.number;
-                            first.get_or_insert(written);
+                    let field = &described.fields[field];
+                    let written = match field.alternatives.first() {
+                        Some(way) if self.simple::<P>(way, nodes[value], last) => {
+                            Ok(way.number as i16)
+                        }
+                        _ => self.member::<P>(field, value, last, depth),
+                    };
+                    match written {
+                        Ok(number) => {
+                            if last == 0 {
+                                first = Some((number, value));
+                            }
+                            last = number;
                             continue;
                         }
                         Err(outside) => outside,
@@ -101,15 +107,18 @@ impl Encoder<'_> {
             if described.rest.is_none() {
                 return Err(outside);
             }
-            asides.push(Aside { key, value, place });
+            asides.push(Aside { key, value, place: place - 1 });
         }
         met.check(described, node)?;
         if let (Some(number), false) = (described.rest, asides.is_empty()) {
             let members = self.out.split_off(start);
             self.put_aside::<P>(number as i16, &asides)?;
-            if let Some(Written { of, number: next, value, bytes }) = first {
+            if let Some((next, node)) = first {
                 // The head of what is now the second field counts from the first.
-                P::head(self.out, of, next, number as i16, value);
+                let before = self.head_again::<P>(record, next, node, 0);
+                let bytes = self.out.len() - before;
+                self.out.truncate(before);
+                self.head_again::<P>(record, next, node, number as i16);
                 self.out.extend_from_slice(&members[bytes..]);
             }
         }
@@ -117,41 +126,55 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Writes a field by the first alternative that fits; `last` is the number before it.
+    /// Writes the head that a field has behind the field `last`, and answers where it starts.
+    fn head_again<P: Protocol>(
+        &mut self,
+        record: usize,
+        number: i16,
+        node: usize,
+        last: i16,
+    ) -> usize {
+        let start = self.out.len();
+        let target = self.plan.target_of(record, number as u32);
+        if let Some(Target::Member { field, alternative }) = target {
+            let described = &self.plan.records()[record].fields[field];
+            let of = type_of(&described.alternatives[alternative].form);
+            P::head(self.out, of, number, last, self.in_head(of, node));
+        }
+        start
+    }
+
+    /// The value of a boolean, for which a head may have room.
+    #[inline]
+    fn in_head(&self, of: Type, node: usize) -> Option<bool> {
+        (of == Type::Bool).then(|| self.document.nodes()[node] != Node::Bool(false))
+    }
+
+    /// Writes a field by the first alternative that fits and answers its number; `last` is the
+    /// number before it.
     fn member<P: Protocol>(
         &mut self,
         field: &Field,
         node: usize,
         last: i16,
         depth: usize,
-    ) -> Result<Written, Outside> {
+    ) -> Result<i16, Outside> {
         let mut outside = Outside { node, what: "it is none of the types of its field" };
         for alternative in &field.alternatives {
-            let (start, rest) = (self.out.len(), self.rest);
-            if matches!(alternative.form, Form::Double) {
-                // To know whether it fits is to have it.
-                let Some(value) = double_of(self.document, self.document.nodes()[node]) else {
-                    continue;
-                };
-                let number = alternative.number as i16;
-                P::head(self.out, Type::Double, number, last, None);
-                let bytes = self.out.len() - start;
-                P::double(self.out, value);
-                return Ok(Written { of: Type::Double, number, value: None, bytes });
+            let number = alternative.number as i16;
+            if self.simple::<P>(alternative, self.document.nodes()[node], last) {
+                return Ok(number);
             }
             if !self.plan.fits(&alternative.form, self.document, node) {
                 continue;
             }
-            let (of, number) = (type_of(&alternative.form), alternative.number as i16);
-            let value =
-                (of == Type::Bool).then(|| self.document.nodes()[node] != Node::Bool(false));
-            let is_written = P::head(self.out, of, number, last, value);
-            let written = Written { of, number, value, bytes: self.out.len() - start };
-            if is_written {
-                return Ok(written);
+            let (start, rest) = (self.out.len(), self.rest);
+            let of = type_of(&alternative.form);
+            if P::head(self.out, of, number, last, self.in_head(of, node)) {
+                return Ok(number);
             }
             match self.value::<P>(&alternative.form, node, depth) {
-                Ok(()) => return Ok(written),
+                Ok(()) => return Ok(number),
                 Err(found) => outside = found,
             }
             self.out.truncate(start);
@@ -162,6 +185,35 @@ impl Encoder<'_> {
             }
         }
         Err(outside)
+    }
+
+    /// Writes a field of one of the forms that most have, in one go, if the value is of it.
+    #[inline(always)]
+    fn simple<P: Protocol>(&mut self, way: &Alternative, value: Node, last: i16) -> bool {
+        let number = way.number as i16;
+        match (&way.form, value) {
+            (Form::Text, Node::String(span)) => {
+                let start = self.out.len();
+                P::text_field(self.out, number, last, span.length);
+                let is_text = append_utf8(self.out, self.document.text(), span);
+                if !is_text {
+                    self.out.truncate(start);
+                }
+                is_text
+            }
+            (Form::Integer(integer), Node::Int(value)) if integer.holds(value) => {
+                P::integer_field(self.out, type_of(&way.form), number, last, value);
+                true
+            }
+            (Form::Double, found) => match double_of(self.document, found) {
+                Some(value) => {
+                    P::double_field(self.out, number, last, value);
+                    true
+                }
+                None => false,
+            },
+            _ => false,
+        }
     }
 
     /// Writes an element of a list or a value of a map, which nobody has looked at yet.
@@ -220,7 +272,12 @@ impl Encoder<'_> {
                 }
                 P::list(self.out, type_of(element), length);
                 for node in elements(document, node) {
-                    self.checked::<P>(element, node, depth + 1)?;
+                    match (element.as_ref(), document.nodes()[node]) {
+                        (Form::Record(record), Node::Object { .. }) => {
+                            self.record::<P>(*record, node, depth + 2)?;
+                        }
+                        _ => self.checked::<P>(element, node, depth + 1)?,
+                    }
                 }
             }
             Form::Map(value_form) => {

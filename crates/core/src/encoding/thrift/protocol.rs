@@ -67,6 +67,27 @@ pub(super) trait Protocol: 'static {
     /// Writes a length or count.
     fn length(out: &mut Vec<u8>, length: u32);
 
+    /// Writes the head of a field that is a string, with the string's length.
+    #[inline]
+    fn text_field(out: &mut Vec<u8>, number: i16, last: i16, length: u32) {
+        Self::head(out, Type::Binary, number, last, None);
+        Self::length(out, length);
+    }
+
+    /// Writes a field that is an integer of a type.
+    #[inline]
+    fn integer_field(out: &mut Vec<u8>, of: Type, number: i16, last: i16, value: i64) {
+        Self::head(out, of, number, last, None);
+        Self::integer(out, of, value);
+    }
+
+    /// Writes a field that is a double.
+    #[inline]
+    fn double_field(out: &mut Vec<u8>, number: i16, last: i16, value: f64) {
+        Self::head(out, Type::Double, number, last, None);
+        Self::double(out, value);
+    }
+
     /// Writes the head of a list.
     fn list(out: &mut Vec<u8>, of: Type, length: u32);
 
