@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
@@ -38,6 +39,11 @@ const EVENTS: usize = 1_024;
 
 /// How long a chunk that is not full waits for its worker to have nothing else to do.
 const PATIENCE: Duration = Duration::from_millis(1);
+
+/// The least time between two turns in which nobody was read who is answered. At a high rate a few
+/// bytes arrive all the time: a reader that looks at once is woken for each read, and that costs as
+/// much as the read.
+const TURN_LEAST: Duration = Duration::from_millis(1);
 
 /// How long a reader without memory waits before it looks for some again, if nobody wakes it.
 const STARVED_WAIT: Duration = Duration::from_millis(5);
@@ -78,6 +84,8 @@ pub struct Reader {
     filling: Vec<Option<Chunk>>,
     accepting_rests_until: Option<Instant>,
     is_starved: bool,
+    /// Somebody was read in this turn who may wait for an answer.
+    is_awaited: bool,
     /// Datagrams wait for room.
     is_waiting: bool,
     /// Where bytes are taken to that are not records as they come: encrypted ones, datagrams whose
@@ -150,6 +158,7 @@ impl Reader {
             filling,
             accepting_rests_until: None,
             is_starved: false,
+            is_awaited: false,
             is_waiting: false,
             scratch: vec![0; READ_BYTES_MAX + 1].into_boxed_slice(),
             swept: Instant::now(),
@@ -164,7 +173,7 @@ impl Reader {
         let mut events = Events::with_capacity(EVENTS);
         let mut polled = Instant::now();
         while !self.shared.is_stopping() {
-            let wait = self.wait();
+            let (wait, asked) = (self.wait(), Instant::now());
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 result => result?,
@@ -178,8 +187,22 @@ impl Reader {
             self.turn(before);
             self.hand_over(false);
             self.sweep();
+            self.rest(asked, polled);
         }
         self.drain()
+    }
+
+    /// Lets more arrive, where the last look found something soon and nobody waits for the end of
+    /// this turn. Datagrams have no sender that waits when there is no room for them.
+    fn rest(&self, asked: Instant, polled: Instant) {
+        let is_quiet = polled - asked >= TURN_LEAST;
+        let has_more = self.wait() < PATIENCE;
+        if is_quiet || has_more || self.is_awaited || self.ports.iter().any(Port::is_of_datagrams) {
+            return;
+        }
+        if let Some(left) = TURN_LEAST.checked_sub(polled.elapsed()) {
+            thread::sleep(left);
+        }
     }
 
     /// How long nothing has to be done unless something happens.
@@ -393,7 +416,7 @@ impl Reader {
 
     /// One read of every connection that is ready.
     fn turn(&mut self, polled_before: Instant) {
-        self.is_starved = false;
+        (self.is_starved, self.is_awaited) = (false, false);
         for _ in 0..self.ready.len() {
             let Some(slot) = self.ready.pop_front() else { break };
             let Some(Some(client)) = self.clients.get_mut(slot) else { continue };
@@ -463,7 +486,9 @@ impl Reader {
         };
         let room = chunk.room().min(READ_BYTES_MAX);
         let start = chunk.used;
-        let metrics = &self.shared.metrics.listeners[client.connection.listener];
+        let listener = client.connection.listener;
+        self.is_awaited |= self.shared.config.listeners[listener].protocol.answers();
+        let metrics = &self.shared.metrics.listeners[listener];
         let got = client.transport.read(&mut chunk.bytes[start..start + room], &mut self.scratch);
         let (count, is_dry) = match got {
             Ok(Got::Bytes { count, is_dry }) => (count, is_dry),

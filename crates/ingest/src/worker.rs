@@ -17,14 +17,14 @@ use crate::ingress::Shared;
 use crate::metric::Rules;
 use crate::ring::Batch;
 
+mod cal;
 mod client;
 mod forward;
 mod http;
 mod native;
 
+pub(crate) use cal::CalRun;
 use client::Client;
-#[cfg(test)]
-pub(crate) use client::shows_its_length;
 
 /// How often a worker without chunks looks for batches that have waited long enough.
 const TICK: Duration = Duration::from_millis(10);
@@ -50,6 +50,7 @@ pub(crate) struct Filling {
     /// By the pool's number.
     open: Vec<Option<OpenBatch>>,
     open_bytes: usize,
+    pub(crate) cal: CalRun,
     /// What is being cut came when its pool's part of the first queue was used up.
     pub(crate) is_over: bool,
     pub(crate) now: Instant,
@@ -66,6 +67,7 @@ impl Worker {
             sealer: Sealer::new(shared.instance, number, workers),
             open: Vec::new(),
             open_bytes: 0,
+            cal: CalRun::default(),
             is_over: false,
             now: Instant::now(),
             now_ms: 0,
