@@ -7,9 +7,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind};
+use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
@@ -20,12 +20,15 @@ use crate::config::{Address, Config, Protocol};
 use crate::connection::{Connection, Mailbox, Peer, Request};
 use crate::ingress::Shared;
 use crate::limits::{ACCEPTS_PER_TURN, READ_BYTES_MAX, READ_BYTES_MIN};
+use crate::rate::Rate;
 
 mod datagrams;
 mod ending;
+mod pace;
 mod ports;
 mod transport;
 
+use pace::PACE;
 use ports::{Accepted, Port};
 use transport::{Got, Transport};
 
@@ -40,11 +43,6 @@ const EVENTS: usize = 1_024;
 /// How long a chunk that is not full waits for its worker to have nothing else to do.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// The least time between two turns in which nobody was read who is answered. At a high rate a few
-/// bytes arrive all the time: a reader that looks at once is woken for each read, and that costs as
-/// much as the read.
-const TURN_LEAST: Duration = Duration::from_millis(1);
-
 /// How long a reader without memory waits before it looks for some again, if nobody wakes it.
 const STARVED_WAIT: Duration = Duration::from_millis(5);
 
@@ -57,6 +55,8 @@ const ACCEPT_REST: Duration = Duration::from_millis(100);
 struct Client {
     transport: Transport,
     connection: Arc<Connection>,
+    /// What its client has sent, where that is limited.
+    rate: Option<(NonZeroU64, Arc<Rate>)>,
     opened: Instant,
     last_read: Instant,
     /// When it was last read, or could not be because its pool had to wait.
@@ -80,6 +80,9 @@ pub struct Reader {
     by_id: HashMap<u64, usize>,
     ready: VecDeque<usize>,
     held: Vec<usize>,
+    /// Those that are above a limit of bytes in a second, and when they were looked at last.
+    paced: Vec<usize>,
+    paced_looked: Instant,
     workers: Vec<Sender<Chunk>>,
     filling: Vec<Option<Chunk>>,
     accepting_rests_until: Option<Instant>,
@@ -154,6 +157,8 @@ impl Reader {
             by_id: HashMap::new(),
             ready: VecDeque::new(),
             held: Vec::new(),
+            paced: Vec::new(),
+            paced_looked: Instant::now(),
             workers,
             filling,
             accepting_rests_until: None,
@@ -184,25 +189,13 @@ impl Reader {
             self.accept();
             self.is_waiting = false;
             self.datagrams();
+            self.resume_paced();
             self.turn(before);
             self.hand_over(false);
             self.sweep();
             self.rest(asked, polled);
         }
         self.drain()
-    }
-
-    /// Lets more arrive, where the last look found something soon and nobody waits for the end of
-    /// this turn. Datagrams have no sender that waits when there is no room for them.
-    fn rest(&self, asked: Instant, polled: Instant) {
-        let is_quiet = polled - asked >= TURN_LEAST;
-        let has_more = self.wait() < PATIENCE;
-        if is_quiet || has_more || self.is_awaited || self.ports.iter().any(Port::is_of_datagrams) {
-            return;
-        }
-        if let Some(left) = TURN_LEAST.checked_sub(polled.elapsed()) {
-            thread::sleep(left);
-        }
     }
 
     /// How long nothing has to be done unless something happens.
@@ -221,7 +214,11 @@ impl Reader {
         if self.is_waiting {
             return STARVED_WAIT;
         }
-        if self.filling.iter().any(Option::is_some) { PATIENCE } else { IDLE_WAIT }
+        match self.filling.iter().any(Option::is_some) {
+            true => PATIENCE,
+            false if self.paced.is_empty() => IDLE_WAIT,
+            false => PACE,
+        }
     }
 
     fn sort(&mut self, events: &Events) {
@@ -344,6 +341,8 @@ impl Reader {
             metrics.turned_away.fetch_add(1, Ordering::Relaxed);
             return;
         }
+        let rate = client.and_then(|client| metrics.clients.rate(client));
+        let rate = settings.client_rate_limit.zip(rate);
         let slot = self.vacant.pop().unwrap_or(self.clients.len());
         let token = Token(FIRST_LISTENER + self.ports.len() + slot);
         // The others are not answered and need no event for that.
@@ -366,6 +365,7 @@ impl Reader {
         self.clients[slot] = Some(Client {
             transport,
             connection: Arc::clone(&connection),
+            rate,
             opened: Instant::now(),
             last_read: Instant::now(),
             active: Instant::now(),
@@ -421,10 +421,8 @@ impl Reader {
             let Some(slot) = self.ready.pop_front() else { break };
             let Some(Some(client)) = self.clients.get_mut(slot) else { continue };
             client.is_queued = false;
-            let has_to_wait = client.discarded_until.is_none()
-                && client.connection.pool.get().is_some_and(|pool| pool.is_to_wait());
-            if has_to_wait {
-                self.held.push(slot);
+            if let Some(wait) = self.has_to_wait(slot) {
+                self.put_off(slot, wait);
                 continue;
             }
             match self.read(slot, polled_before) {
@@ -487,7 +485,7 @@ impl Reader {
         let room = chunk.room().min(READ_BYTES_MAX);
         let start = chunk.used;
         let listener = client.connection.listener;
-        self.is_awaited |= self.shared.config.listeners[listener].protocol.answers();
+        self.is_awaited |= client.connection.is_answered;
         let metrics = &self.shared.metrics.listeners[listener];
         let got = client.transport.read(&mut chunk.bytes[start..start + room], &mut self.scratch);
         let (count, is_dry) = match got {
@@ -506,7 +504,10 @@ impl Reader {
         };
         let now = Instant::now();
         if count > 0 {
-            chunk.add_read(&client.connection, client.connection.pool.get(), count);
+            chunk.add_read(&client.connection, count);
+            if let Some((limit, rate)) = &client.rate {
+                rate.take(*limit, count);
+            }
             // The bytes may have lain there since the events before were asked for, unless the
             // connection was read after that.
             let since = now - client.last_read.max(polled_before);

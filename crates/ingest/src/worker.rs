@@ -15,6 +15,7 @@ use crate::chunk::{Chunk, Event};
 use crate::connection::{Connection, Request};
 use crate::ingress::Shared;
 use crate::metric::Rules;
+use crate::pool::DropReason;
 use crate::ring::Batch;
 
 mod cal;
@@ -51,8 +52,8 @@ pub(crate) struct Filling {
     open: Vec<Option<OpenBatch>>,
     open_bytes: usize,
     pub(crate) cal: CalRun,
-    /// What is being cut came when its pool's part of the first queue was used up.
-    pub(crate) is_over: bool,
+    /// Why what is being cut is above what its pool may have, if it is.
+    pub(crate) over: Option<DropReason>,
     pub(crate) now: Instant,
     pub(crate) now_ms: u64,
 }
@@ -68,7 +69,7 @@ impl Worker {
             open: Vec::new(),
             open_bytes: 0,
             cal: CalRun::default(),
-            is_over: false,
+            over: None,
             now: Instant::now(),
             now_ms: 0,
             shared: Arc::clone(&shared),
@@ -109,10 +110,10 @@ impl Worker {
                 Event::Opened(connection) => {
                     self.open(connection);
                 }
-                Event::Read { connection, start, end, pool, is_over } => {
-                    self.filling.is_over = *is_over;
+                Event::Read { connection, start, end, pool, over } => {
+                    self.filling.over = *over;
                     self.read(*connection, chunk.read(*start, *end));
-                    self.filling.is_over = false;
+                    self.filling.over = None;
                     let length = (end - start) as usize;
                     if pool.as_ref().is_some_and(|pool| pool.dequeued(length)) {
                         self.shared.mailboxes.iter().for_each(|mailbox| mailbox.resume());
@@ -261,7 +262,7 @@ impl Filling {
         let head = match self.sealer.seal(batch) {
             Ok(head) => head,
             Err(error) => {
-                pool.dropped(crate::pool::DropReason::Compressor, records, bytes);
+                pool.dropped(DropReason::Compressor, records, bytes);
                 self.shared.tell(format_args!("pool {}: {error}", pool.name));
                 batch.text.clear();
                 batch.records = 0;

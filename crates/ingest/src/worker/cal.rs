@@ -97,7 +97,7 @@ impl Client {
     ) -> Result<Scan, ClientError> {
         // Whose they are is known for all reads but the first, and where nothing has to be refused
         // a body is copied as soon as it is found.
-        if let Some(pool) = self.pool.as_ref().filter(|_| !filling.is_over) {
+        if let Some(pool) = self.pool.as_ref().filter(|_| filling.over.is_none()) {
             let batch = filling.batch(pool);
             let before = batch.text.len();
             let result = cal.scan_each(bytes, |message| {

@@ -22,7 +22,7 @@ use crate::connection::Connection;
 use crate::format::RunKind;
 use crate::ingress::Shared;
 use crate::limits::READ_BYTES_MAX;
-use crate::pool::{DropReason, Pool};
+use crate::pool::Pool;
 
 /// A part buffer that has grown beyond this is given back when it is empty.
 const PART_KEPT_BYTES: usize = 4 << 10;
@@ -316,8 +316,7 @@ impl Client {
         Ok(scan.consumed)
     }
 
-    /// Whether the pool's part of the first queue was used up when these records came, and the pool
-    /// drops then. They are counted, and who waits for an answer is told. A pool that spills keeps
+    /// Whether these records are above what the pool may have, and it drops then. They are counted, and who waits for an answer is told. A pool that spills keeps
     /// them, and spares the compressor.
     pub(super) fn is_refused(
         &self,
@@ -326,7 +325,7 @@ impl Client {
         receipt: Option<&Receipt>,
         filling: &mut Filling,
     ) -> bool {
-        let Some(pool) = self.pool.as_ref().filter(|_| filling.is_over) else { return false };
+        let (Some(pool), Some(reason)) = (&self.pool, filling.over) else { return false };
         match pool.settings.load().when_slow {
             WhenSlow::Backpressure => false,
             WhenSlow::Spill => {
@@ -336,7 +335,7 @@ impl Client {
             WhenSlow::Drop => {
                 let (records, bytes) = (records as u64, bytes as u64);
                 pool.counters.received.add(records, bytes);
-                pool.dropped(DropReason::Queue, records, bytes);
+                pool.dropped(reason, records, bytes);
                 receipt.into_iter().for_each(Receipt::refuse);
                 true
             }
@@ -401,7 +400,7 @@ impl Client {
     ) -> bool {
         let Some(pool) = self.pool.as_ref().filter(|_| !spans.is_empty()) else { return true };
         let bytes_of_all = || spans.iter().map(|span| span.len()).sum();
-        if filling.is_over
+        if filling.over.is_some()
             && self.is_refused(spans.len(), bytes_of_all(), receipt.as_ref(), filling)
         {
             return false;
