@@ -120,11 +120,8 @@ fn who_is_answered_waits_even_where_the_pool_drops() {
 #[test]
 fn a_client_above_its_limit_waits_and_one_of_another_address_does_not() {
     let folder = Folder::new();
-    let limited = listener(
-        "lines",
-        "lines",
-        "pool = \"web\"\nclient_rate_limit_bytes_per_second = 1",
-    );
+    let limited =
+        listener("lines", "lines", "pool = \"web\"\nclient_rate_limit_bytes_per_second = 1");
     let ingress = Ingress::start(&folder, &format!("{FILER}{limited}"));
     let mut loud = ingress.connect("lines");
     loud.write_all(b"one\ntwo\n").unwrap();

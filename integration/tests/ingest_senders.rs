@@ -7,7 +7,8 @@ use std::process::Command;
 use std::thread;
 
 use cinch_integration::{
-    FILER, Folder, Ingress, Started, closed_port, gzip, listener, pool_listener, pool_text, python,
+    FILER, Folder, Ingress, Started, closed_port, fluent_go, gzip, listener, pool_listener,
+    pool_text, python,
 };
 
 /// HTTP for the pool `otel`, forward for the pool `fluent`.
@@ -137,6 +138,26 @@ fn the_python_logger_of_fluentd_delivers() {
         value["record"]["number"].as_u64().unwrap()
     };
     assert!(text.lines().map(number).eq(0..300), "{text}");
+}
+
+#[test]
+fn the_go_client_of_fluentd_delivers_and_takes_every_acknowledgement() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, &config());
+    let port = ingress.address("forward").port().to_string();
+    fluent_go().and(&[&port, "150"]).run("");
+    // It has ended, so all was acknowledged, and that means written.
+    assert_eq!(ingress.metric("written_records_total", "fluent"), 300.0);
+    assert!(ingress.stop().0.success());
+    let text = pool_text(&folder, "fluent");
+    let numbers = |is_async: bool| -> Vec<u64> {
+        let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line));
+        let events = lines.map(|line| line.unwrap()).filter(|line| line["tag"] == "go.test");
+        let of_mode = events.filter(|line| line["record"]["async"] == is_async);
+        of_mode.map(|line| line["record"]["number"].as_u64().unwrap()).collect()
+    };
+    assert!(numbers(false).into_iter().eq(0..150), "{text}");
+    assert!(numbers(true).into_iter().eq(0..150), "{text}");
 }
 
 #[test]

@@ -15,7 +15,9 @@ use toml::Spanned;
 
 use super::choices::Transport;
 use super::tls::TlsSection;
-use super::{Bytes, Compression, ConfigError, DEFAULT_POOL, Lines, Protocol, pool_name, rate_limit};
+use super::{
+    Bytes, Compression, ConfigError, DEFAULT_POOL, Lines, Protocol, pool_name, rate_limit,
+};
 use crate::limits::{BATCH_BYTES_MAX, CONNECTIONS_MAX, DATAGRAM_BYTES_MAX, RECORD_BYTES_MAX};
 
 /// The shortest limit of records that may be asked for, in bytes.

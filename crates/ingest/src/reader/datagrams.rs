@@ -33,7 +33,8 @@ impl Reader {
             let pool = self.shared.pools.named(&self.shared.config.listeners[listener].pool);
             for _ in 0..DATAGRAMS_PER_TURN {
                 // They stay with the system while there is no room for them here.
-                if pool.is_to_wait() || pool.is_above_rate(false) || self.shared.chunks.free() == 0 {
+                if pool.is_to_wait() || pool.is_above_rate(false) || self.shared.chunks.free() == 0
+                {
                     self.is_waiting = true;
                     break;
                 }

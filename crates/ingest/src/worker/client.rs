@@ -432,7 +432,13 @@ impl Client {
         true
     }
 
-    pub(super) fn kept(&self, pool: &Arc<Pool>, bytes: usize, records: usize, filling: &mut Filling) {
+    pub(super) fn kept(
+        &self,
+        pool: &Arc<Pool>,
+        bytes: usize,
+        records: usize,
+        filling: &mut Filling,
+    ) {
         pool.counters.received.add(records as u64, bytes as u64);
         filling.batch(pool).records += records;
         filling.added(pool.number, bytes);
