@@ -285,6 +285,11 @@ fn pools(shared: &Shared, page: &mut Page) {
     for pool in &pools {
         page.value("batches_total", &[("pool", &pool.name)], load(&pool.counters.batches));
     }
+    page.family("columnar_batches_total", "counter", "Batches that are stored as columns.");
+    for pool in &pools {
+        let batches = load(&pool.counters.columnar_batches);
+        page.value("columnar_batches_total", &[("pool", &pool.name)], batches);
+    }
     page.family("compressed_bytes_total", "counter", "Bytes after compression.");
     for pool in &pools {
         let bytes = load(&pool.counters.compressed_bytes);

@@ -91,6 +91,8 @@ pub struct PoolCounters {
     pub dropped: [Amount; DropReason::ALL.len()],
     /// Batches that were compressed.
     pub batches: AtomicU64,
+    /// Those of them that are stored as columns.
+    pub columnar_batches: AtomicU64,
     /// Bytes after compression.
     pub compressed_bytes: AtomicU64,
     /// Batches that went to disk to wait.

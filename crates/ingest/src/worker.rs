@@ -272,6 +272,7 @@ impl Filling {
         };
         let counters = &pool.counters;
         counters.batches.fetch_add(1, Ordering::Relaxed);
+        counters.columnar_batches.fetch_add(u64::from(head.is_columnar()), Ordering::Relaxed);
         counters.compressed_bytes.fetch_add(u64::from(head.frame_bytes), Ordering::Relaxed);
         let parts = [&self.sealer.head[..], &self.sealer.frame[..]];
         let receipts = receipts.into();
