@@ -187,6 +187,24 @@ fn the_client_of_elasticsearch_delivers_in_the_bulk_form() {
 }
 
 #[test]
+fn the_handler_of_loki_for_python_delivers_with_labels_and_times() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, &config());
+    let url = format!("http://{}/loki/api/v1/push", ingress.address("http"));
+    python("send_loki.py").and(&[&url]).run("");
+    assert_eq!(ingress.metric("written_records_total", "otel"), 200.0);
+    assert!(ingress.stop().0.success());
+    let text = pool_text(&folder, "otel");
+    for (number, line) in text.lines().enumerate() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["line"], format!("cart {number} was \"taken\"\nin two lines"));
+        assert_eq!(line["labels"]["app"], "cart");
+        assert_eq!(line["labels"]["zone"], format!("z{}", number % 3));
+        assert_eq!(line["labels"]["severity"], "info");
+    }
+}
+
+#[test]
 fn every_mode_of_the_forward_protocol_is_acknowledged_and_a_key_is_asked_for() {
     let folder = Folder::new();
     let keyed =

@@ -31,6 +31,7 @@ fn connection(id: u64) -> Connection {
         listener: 0,
         reader: 0,
         peer: Peer::Network(([10, 0, 0, 1], 4_711).into()),
+        is_answered: false,
         pool: OnceLock::new(),
         outbox: Mutex::new(Vec::new()),
         waits: AtomicUsize::new(0),

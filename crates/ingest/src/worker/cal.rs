@@ -1,17 +1,14 @@
 //! What a CAL connection sends, kept: bodies go into the batch one after the other, and what stood
 //! around them into its sections.
 
-use std::sync::Arc;
-
 use cinch_wire::Scan;
 use cinch_wire::cal::{Cal, HEADER_BYTES, Message};
 
 use super::Filling;
 use super::client::{Client, ClientError};
 use crate::batch::OpenBatch;
-use crate::format::RunKind;
+use crate::format::{RunKind, SectionsWriter};
 use crate::ingress::Shared;
-use crate::pool::Pool;
 
 /// The bytes that a processor takes from memory at once.
 const CACHE_LINE_BYTES: usize = 64;
@@ -63,7 +60,7 @@ impl CalRun {
     }
 
     /// Notes the lengths of the messages, if the text of all of them does not show them.
-    pub(crate) fn note_lengths(&self, text: &[u8], sections: &mut crate::format::SectionsWriter) {
+    pub(crate) fn note_lengths(&self, text: &[u8], sections: &mut SectionsWriter) {
         if !self.shows_lengths(text) {
             self.messages.iter().for_each(|message| sections.record(message.body.len(), false));
         }
