@@ -73,7 +73,8 @@ pub struct Listener {
     /// The most connections from one address of the network; further ones are closed at once and
     /// counted.
     pub client_connections_max: usize,
-    /// The most bytes that are taken in a second from one address of the network, if they are limited.
+    /// The most bytes that are taken in a second from one address of the network, if they are
+    /// limited.
     pub client_rate_limit: Option<NonZeroU64>,
     /// With what clients encrypt, if they do.
     pub tls: Option<Arc<ServerConfig>>,

@@ -70,7 +70,7 @@ impl SectionsWriter {
     }
 
     /// Notes the two numbers of the header of one record of the run that is being made. Where the
-    /// text does not show the lengths of all of them, [`record`](SectionsWriter::record) notes them.
+    /// text does not show the lengths of all of them, [`record`](SectionsWriter::record) does.
     #[inline]
     pub fn cal_record(&mut self, thread: u32, seconds: u32) {
         match &mut self.lane {

@@ -316,8 +316,9 @@ impl Client {
         Ok(scan.consumed)
     }
 
-    /// Whether these records are above what the pool may have, and it drops then. They are counted, and who waits for an answer is told. A pool that spills keeps
-    /// them, and spares the compressor.
+    /// Whether these records are above what the pool may have, and it drops then. They are counted,
+    /// and who waits for an answer is told. A pool that spills keeps them, and spares the
+    /// compressor.
     pub(super) fn is_refused(
         &self,
         records: usize,
