@@ -151,7 +151,7 @@ fn the_go_client_of_fluentd_delivers_and_takes_every_acknowledgement() {
     assert!(ingress.stop().0.success());
     let text = pool_text(&folder, "fluent");
     let numbers = |is_async: bool| -> Vec<u64> {
-        let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line));
+        let lines = text.lines().map(serde_json::from_str::<serde_json::Value>);
         let events = lines.map(|line| line.unwrap()).filter(|line| line["tag"] == "go.test");
         let of_mode = events.filter(|line| line["record"]["async"] == is_async);
         of_mode.map(|line| line["record"]["number"].as_u64().unwrap()).collect()
