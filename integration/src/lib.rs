@@ -28,7 +28,7 @@ pub use folder::Folder;
 pub use ingress::{FILER, Ingress, listener, logs, pool_listener, pool_text};
 pub use json_text::{Token, same_text, same_value, tokens};
 pub use payloads::{CODECS, ENCODINGS, assert_same_bytes, carts, generated, noise, small_carts};
-pub use peer::{Peer, chromium, deployed, maven, python, repository, syslog_ng};
+pub use peer::{Peer, chromium, deployed, fluent_go, maven, python, repository, syslog_ng};
 pub use servers::{
     BUCKET, Kafka, KafkaLater, MariaDb, MongoDb, Moto, Postgres, Prometheus, Redis, TOMBSTONE,
     closed_port,

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
+use crate::binary::target_folder;
+
 /// The root of the work tree.
 pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is a folder of the tree")
@@ -70,6 +72,22 @@ pub fn maven(project: &Path) -> Peer {
     Peer(command)
 }
 
+/// A program in Go, built from this folder of `integration` into the target folder. Go builds
+/// nothing anew where nothing has changed.
+pub(crate) fn go_program(folder: &str) -> PathBuf {
+    let file = target_folder().join(folder);
+    let mut go = Command::new("go");
+    go.args(["build", "-trimpath", "-ldflags=-s", "-o"]).arg(&file).arg(".");
+    go.current_dir(repository().join("integration").join(folder));
+    Peer(go).run("");
+    file
+}
+
+/// Fluentd's client library for Go, in a program that sends through it.
+pub fn fluent_go() -> Peer {
+    Peer(Command::new(go_program("fluent")))
+}
+
 /// Chromium without a window, with a profile of its own.
 pub fn chromium(profile: &Path) -> Peer {
     let names = ["chromium", "chromium-browser"];
@@ -101,7 +119,11 @@ impl Peer {
         let child = self.0.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = child.spawn().unwrap_or_else(|error| {
             let name = self.0.get_program().to_string_lossy().into_owned();
-            let package = if name == "mvn" { "maven default-jdk-headless" } else { name.as_str() };
+            let package = match name.as_str() {
+                "mvn" => "maven default-jdk-headless",
+                "go" => "golang-go",
+                name => name,
+            };
             panic!("{name}: {error}; apt-get update && apt-get install --yes {package}")
         });
         let mut stdin = child.stdin.take().expect("standard input is a pipe");

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 
 use cinch_integration::{Folder, Ingress, cinch, noise, pool_listener, repository};
 
@@ -161,6 +162,52 @@ fn a_filer_that_stalls_holds_a_pool_with_backpressure_until_it_goes_on() {
     let (numbers, text) = faulty.finish();
     assert_eq!(numbers, [records(&sent), records(&sent), 0.0]);
     assert!(text == sent, "lines are missing, changed or in another order");
+}
+
+/// Files are opened and closed all the time.
+fn rotating(when_slow: &str) -> String {
+    config(when_slow).replace("kind = \"filer\"", "kind = \"filer\"\nrotate = \"1MiB\"")
+}
+
+/// An ingress that has written something, and whose files can't be opened or closed any more.
+#[track_caller]
+fn without_names(when_slow: &str) -> (Faulty, f64) {
+    let faulty = Faulty::start(&rotating(when_slow), "logs", "full");
+    faulty.repair("full");
+    faulty.ingress.connect("lines").write_all(b"first\n").unwrap();
+    faulty.ingress.wait_for("written_records_total", "", 1.0);
+    faulty.folder.write("names", "");
+    (faulty, 1.0)
+}
+
+#[test]
+fn a_mount_where_no_file_opens_or_closes_costs_no_pool_but_one_that_drops() {
+    for when_slow in ["spill", "drop", "backpressure"] {
+        let (faulty, first) = without_names(when_slow);
+        let sent = flood(FLOOD_BYTES);
+        let (all, mut stream) = (records(&sent) + first, faulty.ingress.connect("lines"));
+        let sending = thread::spawn({
+            let sent = sent.clone();
+            move || stream.write_all(&sent).unwrap()
+        });
+        match when_slow {
+            "backpressure" => faulty.ingress.wait_for("pool_held", "", 1.0),
+            _ => faulty.ingress.wait_for("received_records_total", "", all),
+        }
+        faulty.memory_is_bounded();
+        faulty.repair("names");
+        sending.join().unwrap();
+        faulty.ingress.wait_for("received_records_total", "", all);
+        if when_slow != "drop" {
+            faulty.ingress.wait_for("written_records_total", "", all);
+        }
+        let ([received, written, dropped], text) = faulty.finish();
+        assert_eq!((received, written + dropped), (all, all), "{when_slow}");
+        assert_eq!(dropped > 0.0, when_slow == "drop", "{when_slow}: {dropped} were dropped");
+        assert_eq!(records(&text), written, "what is counted as written is there");
+        let kept = text.strip_prefix(b"first\n").expect("the first one is there");
+        assert!(when_slow == "drop" || kept == sent, "{when_slow}: lines are missing or changed");
+    }
 }
 
 #[test]

@@ -69,6 +69,8 @@ fn a_pool_that_stores_columns_is_smaller_and_comes_back_to_the_byte() {
             ingress.connect(pool).write_all(text.as_bytes()).unwrap();
         }
         ingress.wait_for("written_records_total", "", 40_000.0);
+        let counted = ingress.metric("columnar_batches_total", "\"columnar\"");
+        assert_eq!(ingress.metric("columnar_batches_total", "\"plain\""), 0.0);
         assert!(ingress.stop().0.success());
         let [plain, columnar] = ["plain", "columnar"].map(|pool| file(&folder, pool));
         let bytes = [&plain, &columnar].map(|path| fs::read(path).unwrap());
@@ -76,6 +78,7 @@ fn a_pool_that_stores_columns_is_smaller_and_comes_back_to_the_byte() {
         assert_eq!(indexed(&bytes[0]).1, 0);
         let (batches, of_columns) = indexed(&bytes[1]);
         assert!(batches > 2 && of_columns == batches, "{of_columns} of {batches}");
+        assert_eq!(counted, of_columns as f64);
         // The stock program checks both, and prints the text of one.
         for path in [&plain, &columnar] {
             assert!(Command::new("zstd").arg("-tq").arg(path).status().unwrap().success());

@@ -7,7 +7,8 @@ use std::process::Command;
 use std::thread;
 
 use cinch_integration::{
-    FILER, Folder, Ingress, Started, closed_port, gzip, listener, pool_listener, pool_text, python,
+    FILER, Folder, Ingress, Started, closed_port, fluent_go, gzip, listener, pool_listener,
+    pool_text, python,
 };
 
 /// HTTP for the pool `otel`, forward for the pool `fluent`.
@@ -140,6 +141,26 @@ fn the_python_logger_of_fluentd_delivers() {
 }
 
 #[test]
+fn the_go_client_of_fluentd_delivers_and_takes_every_acknowledgement() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, &config());
+    let port = ingress.address("forward").port().to_string();
+    fluent_go().and(&[&port, "150"]).run("");
+    // It has ended, so all was acknowledged, and that means written.
+    assert_eq!(ingress.metric("written_records_total", "fluent"), 300.0);
+    assert!(ingress.stop().0.success());
+    let text = pool_text(&folder, "fluent");
+    let numbers = |is_async: bool| -> Vec<u64> {
+        let lines = text.lines().map(serde_json::from_str::<serde_json::Value>);
+        let events = lines.map(|line| line.unwrap()).filter(|line| line["tag"] == "go.test");
+        let of_mode = events.filter(|line| line["record"]["async"] == is_async);
+        of_mode.map(|line| line["record"]["number"].as_u64().unwrap()).collect()
+    };
+    assert!(numbers(false).into_iter().eq(0..150), "{text}");
+    assert!(numbers(true).into_iter().eq(0..150), "{text}");
+}
+
+#[test]
 fn the_opentelemetry_sdk_of_python_delivers_over_grpc() {
     let folder = Folder::new();
     let grpc = pool_listener("grpc", "otlp-grpc", "otel");
@@ -163,6 +184,24 @@ fn the_client_of_elasticsearch_delivers_in_the_bulk_form() {
     assert!(ingress.stop().0.success());
     let text = pool_text(&folder, "otel");
     assert_eq!(text.lines().filter(|line| line.contains("\"compressed\":true")).count(), 500);
+}
+
+#[test]
+fn the_handler_of_loki_for_python_delivers_with_labels_and_times() {
+    let folder = Folder::new();
+    let ingress = Ingress::start(&folder, &config());
+    let url = format!("http://{}/loki/api/v1/push", ingress.address("http"));
+    python("send_loki.py").and(&[&url]).run("");
+    assert_eq!(ingress.metric("written_records_total", "otel"), 200.0);
+    assert!(ingress.stop().0.success());
+    let text = pool_text(&folder, "otel");
+    for (number, line) in text.lines().enumerate() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["line"], format!("cart {number} was \"taken\"\nin two lines"));
+        assert_eq!(line["labels"]["app"], "cart");
+        assert_eq!(line["labels"]["zone"], format!("z{}", number % 3));
+        assert_eq!(line["labels"]["severity"], "info");
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! may choose: what is dropped is counted, memory stays inside the budget, and a second pool, whose
 //! data fits, sees nothing of it.
 //!
-//! The stall is that of the tests (`integration/c/faults.c`): writes to the filer's folder wait
-//! while a switch is there.
+//! The stall is that of the tests (`integration/c/faults.c`): while switches are there, writes to
+//! the filer's folder wait, and so does what opens, closes or renames a file there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -113,11 +113,11 @@ fn stalled(
             scope.spawn(move || run_load(&load, &messages(pool)))
         };
         let running = [run(POOLS[0], asked), run(POOLS[1], QUIET)];
-        let switch = folder.path().join("stall");
+        let switches = ["stall", "names"].map(|name| folder.path().join(name));
         thread::sleep(AROUND);
-        fs::write(&switch, "")?;
+        switches.iter().try_for_each(|switch| fs::write(switch, ""))?;
         thread::sleep(STALL);
-        fs::remove_file(&switch)?;
+        switches.iter().try_for_each(fs::remove_file)?;
         let [noisy, quiet] = running.map(|load| load.join().map_err(|_| "a load panicked"));
         Ok::<_, Box<dyn std::error::Error + Send + Sync>>([noisy??, quiet??])
     })?;

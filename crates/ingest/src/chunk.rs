@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crate::connection::Connection;
 use crate::limits::CHUNK_BYTES;
-use crate::pool::Pool;
+use crate::pool::{DropReason, Pool};
 
 /// What happened on a connection, in the order in which it happened.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ pub enum Event {
         end: u32,
         /// Whose they are, where that was known: they count against its part of the first queue.
         pool: Option<Arc<Pool>>,
-        /// That part was used up: records that end here are for the pool's choice.
-        is_over: bool,
+        /// Why records that end here are for the pool's choice, if they are.
+        over: Option<DropReason>,
     },
     /// It is gone, or was given up.
     Closed(u64),
@@ -58,12 +58,13 @@ impl Chunk {
     }
 
     /// Notes that this many bytes were read behind the others, and counts them for their pool.
-    pub fn add_read(&mut self, connection: &Connection, pool: Option<&Arc<Pool>>, count: usize) {
+    pub fn add_read(&mut self, connection: &Connection, count: usize) {
         let (start, end) = (self.used as u32, (self.used + count) as u32);
         self.used += count;
-        let is_over = pool.is_some_and(|pool| pool.queued(count));
+        let pool = connection.pool.get();
+        let over = pool.and_then(|pool| pool.queued(count, connection.is_answered));
         let (connection, pool) = (connection.id, pool.cloned());
-        self.events.push(Event::Read { connection, start, end, pool, is_over });
+        self.events.push(Event::Read { connection, start, end, pool, over });
     }
 
     /// The bytes of a read.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::SocketAddr;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -96,6 +97,8 @@ pub struct PoolSettings {
     pub queue_quota_bytes: usize,
     /// The most connections of this pool; further ones are closed and counted.
     pub connections_max: u64,
+    /// The most bytes of this pool that are taken in a second, if they are limited.
+    pub rate_limit: Option<NonZeroU64>,
     /// Whether batches have a filter, by which a search passes over them.
     pub has_filter: bool,
     /// How the text of a batch is stored.
@@ -173,6 +176,7 @@ struct PoolSection {
     ack_when: Option<AckWhen>,
     queue_quota: Option<Spanned<Bytes>>,
     connections_max: Option<u64>,
+    rate_limit_bytes_per_second: Option<Spanned<Bytes>>,
     filter: Option<bool>,
     form: Option<BatchForm>,
 }
@@ -263,6 +267,7 @@ impl Sections {
             ack_when: AckWhen::Written,
             queue_quota_bytes: budget::queue_quota_bytes(memory_bytes),
             connections_max: CONNECTIONS_MAX as u64,
+            rate_limit: None,
             has_filter: false,
             form: BatchForm::Plain,
         };
@@ -402,6 +407,10 @@ impl PoolContext<'_> {
                 }
             };
         }
+        settings.rate_limit = match section.rate_limit_bytes_per_second {
+            None => settings.rate_limit,
+            Some(limit) => Some(rate_limit(&limit, self.lines)?),
+        };
         settings.connections_max = section.connections_max.unwrap_or(settings.connections_max);
         settings.ack_when = section.ack_when.unwrap_or(settings.ack_when);
         settings.has_filter = section.filter.unwrap_or(settings.has_filter);
@@ -409,6 +418,12 @@ impl PoolContext<'_> {
         settings.linger_ms = section.linger_ms.unwrap_or(settings.linger_ms);
         Ok(settings)
     }
+}
+
+/// A limit of bytes in a second, which is at least one.
+fn rate_limit(limit: &Spanned<Bytes>, lines: &Lines) -> Result<NonZeroU64, ConfigError> {
+    let none = || lines.wrong(limit.span().start, "a limit of 0 takes nothing; remove it");
+    NonZeroU64::new(limit.as_ref().0).ok_or_else(none)
 }
 
 fn pool_name(name: &Spanned<String>, lines: &Lines) -> Result<(), ConfigError> {

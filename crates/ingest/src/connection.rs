@@ -51,6 +51,8 @@ pub struct Connection {
     pub reader: usize,
     /// Whose it is.
     pub peer: Peer,
+    /// Whether its client is told what became of what it sent, and can send it again.
+    pub is_answered: bool,
     /// The pool of its records, once that is known: its reader stops while that pool is held.
     pub pool: OnceLock<Arc<Pool>>,
     /// Answers that its reader has not sent yet.

@@ -170,6 +170,7 @@ fn connection() -> Connection {
         listener: 0,
         reader: 0,
         peer: Peer::Local(Path::new("trial").into()),
+        is_answered: false,
         pool: OnceLock::<Arc<Pool>>::new(),
         outbox: Mutex::new(Vec::new()),
         waits: AtomicUsize::new(0),

@@ -88,7 +88,8 @@ impl Shared {
     pub(crate) fn connection(&self, listener: usize, reader: usize, peer: Peer) -> Arc<Connection> {
         let id = self.connections.fetch_add(1, Ordering::Relaxed);
         let (pool, outbox, waits) = (OnceLock::new(), Mutex::new(Vec::new()), AtomicUsize::new(0));
-        Arc::new(Connection { id, listener, reader, peer, pool, outbox, waits })
+        let is_answered = self.config.listeners[listener].protocol.answers();
+        Arc::new(Connection { id, listener, reader, peer, is_answered, pool, outbox, waits })
     }
 
     /// Whether the ingress was told to stop.

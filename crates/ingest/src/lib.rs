@@ -26,6 +26,7 @@ pub mod metric;
 mod metrics;
 mod outlet;
 mod pool;
+mod rate;
 pub mod read;
 mod reader;
 mod ring;

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::config::Config;
 use crate::histogram::Histogram;
 use crate::ingress::Shared;
 use crate::pool::{Amount, DropReason};
+use crate::rate::Rate;
 
 /// What happened at a listener.
 #[derive(Debug, Default)]
@@ -40,35 +41,56 @@ pub struct ListenerMetrics {
     pub datagrams_lost: AtomicU64,
     /// Connections that were closed in their TLS handshake, or for what they sent encrypted.
     pub handshakes_failed: AtomicU64,
+    /// Reads that were put off because client or pool were above their limit of bytes in a second.
+    pub paced_reads: AtomicU64,
     /// Connections by the address of their client.
     pub clients: Clients,
 }
 
-/// How many connections each client has, where that is limited.
+/// How many connections each client has, and what they sent, where that is limited.
 #[derive(Debug, Default)]
 pub struct Clients {
-    counts: Mutex<HashMap<IpAddr, usize>>,
+    known: Mutex<HashMap<IpAddr, Known>>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    connections: usize,
+    rate: Arc<Rate>,
 }
 
 impl Clients {
     /// Counts a connection, unless the client has as many as it may.
     pub fn takes_one_more(&self, client: IpAddr, most: usize) -> bool {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(client).or_insert(0);
-        let has_room = *count < most;
-        *count += usize::from(has_room);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.entry(client).or_default();
+        let has_room = known.connections < most;
+        known.connections += usize::from(has_room);
         has_room
+    }
+
+    /// What the connections of a client share, while it has any.
+    pub fn rate(&self, client: IpAddr) -> Option<Arc<Rate>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&client).map(|known| Arc::clone(&known.rate))
     }
 
     /// A connection of the client is gone.
     pub fn gave_one_back(&self, client: IpAddr) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&client) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                counts.remove(&client);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(one) = known.get_mut(&client) {
+            one.connections = one.connections.saturating_sub(1);
+            if one.connections == 0 && one.rate.is_even() {
+                known.remove(&client);
             }
         }
+    }
+
+    /// Forgets those without a connection whose limit is not used up any more: until then a client
+    /// that connects again is the same one.
+    pub fn forget(&self) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, one| one.connections > 0 || !one.rate.is_even());
     }
 }
 
@@ -141,6 +163,9 @@ pub fn exposition(shared: &Shared) -> String {
             &l.datagrams_lost
         }),
         ("handshakes_failed_total", "counter", "Closed in TLS.", |l| &l.handshakes_failed),
+        ("paced_reads_total", "counter", "Put off: above a limit of bytes in a second.", |l| {
+            &l.paced_reads
+        }),
     ];
     let listeners = || shared.config.listeners.iter().zip(&shared.metrics.listeners);
     for (name, kind, help, of) in of_listeners {
@@ -259,6 +284,11 @@ fn pools(shared: &Shared, page: &mut Page) {
     page.family("batches_total", "counter", "Compressor calls, to compare with records.");
     for pool in &pools {
         page.value("batches_total", &[("pool", &pool.name)], load(&pool.counters.batches));
+    }
+    page.family("columnar_batches_total", "counter", "Batches that are stored as columns.");
+    for pool in &pools {
+        let batches = load(&pool.counters.columnar_batches);
+        page.value("columnar_batches_total", &[("pool", &pool.name)], batches);
     }
     page.family("compressed_bytes_total", "counter", "Bytes after compression.");
     for pool in &pools {

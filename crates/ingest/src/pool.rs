@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 
 use crate::config::{Config, PoolSettings, WhenSlow};
 use crate::limits::{POOL_NAME_BYTES_MAX, POOLS_MAX};
+use crate::rate::Rate;
 
 /// The pool of connections that name one more than there may be.
 const OVERFLOW_POOL: &str = "overflow";
@@ -30,11 +31,13 @@ pub enum DropReason {
     Queue,
     /// The sink will never take it, such as a message that is longer than its broker allows.
     Refused,
+    /// It came faster than the pool's limit of bytes in a second.
+    Rate,
 }
 
 impl DropReason {
     /// Every reason, in the order of the counters.
-    pub const ALL: [DropReason; 7] = [
+    pub const ALL: [DropReason; 8] = [
         DropReason::Quota,
         DropReason::Ring,
         DropReason::Spill,
@@ -42,6 +45,7 @@ impl DropReason {
         DropReason::Compressor,
         DropReason::Queue,
         DropReason::Refused,
+        DropReason::Rate,
     ];
 
     /// Its name in metrics.
@@ -54,6 +58,7 @@ impl DropReason {
             DropReason::Compressor => "compressor",
             DropReason::Queue => "queue",
             DropReason::Refused => "refused",
+            DropReason::Rate => "rate",
         }
     }
 }
@@ -86,6 +91,8 @@ pub struct PoolCounters {
     pub dropped: [Amount; DropReason::ALL.len()],
     /// Batches that were compressed.
     pub batches: AtomicU64,
+    /// Those of them that are stored as columns.
+    pub columnar_batches: AtomicU64,
     /// Bytes after compression.
     pub compressed_bytes: AtomicU64,
     /// Batches that went to disk to wait.
@@ -115,6 +122,8 @@ pub struct Pool {
     pub queued_bytes: AtomicUsize,
     /// Whether a reader found its part of the first queue used up and did not read on.
     pub is_queue_full: AtomicBool,
+    /// What was taken of it, where that is limited.
+    pub rate: Rate,
     /// Connections that are open.
     pub connections: AtomicU64,
 }
@@ -143,11 +152,30 @@ impl Pool {
         is_full(self)
     }
 
-    /// Counts bytes that were read. Whether its part of the first queue is used up by others.
-    pub fn queued(&self, bytes: usize) -> bool {
+    /// Whether a connection of it is not to be read now because more came than the limit of bytes
+    /// in a second allows. A pool that drops takes it and drops it, unless the client is answered:
+    /// one that is told that its records were dropped would send them again at once.
+    pub fn is_above_rate(&self, is_answered: bool) -> bool {
+        let settings = self.settings.load();
+        settings.rate_limit.is_some()
+            && (is_answered || settings.when_slow != WhenSlow::Drop)
+            && !self.rate.has_credit()
+    }
+
+    /// Counts bytes that were read. Why they are above what the pool may have, if they are.
+    pub fn queued(&self, bytes: usize, is_answered: bool) -> Option<DropReason> {
         let before = self.queued_bytes.fetch_add(bytes, Ordering::SeqCst);
         let settings = self.settings.load();
-        settings.when_slow != WhenSlow::Backpressure && before >= settings.queue_quota_bytes
+        if settings.when_slow != WhenSlow::Backpressure && before >= settings.queue_quota_bytes {
+            return Some(DropReason::Queue);
+        }
+        let limit = settings.rate_limit?;
+        let may_drop = settings.when_slow == WhenSlow::Drop && !is_answered;
+        if may_drop && !self.rate.has_credit() {
+            return Some(DropReason::Rate);
+        }
+        self.rate.take(limit, bytes);
+        None
     }
 
     /// Counts bytes that a worker has looked at. Whether readers are to be told that there is room.
@@ -211,6 +239,7 @@ impl Pools {
             is_held: AtomicBool::new(false),
             queued_bytes: AtomicUsize::new(0),
             is_queue_full: AtomicBool::new(false),
+            rate: Rate::default(),
             connections: AtomicU64::new(0),
         });
         known.by_name.insert(name.to_owned(), Arc::clone(&pool));

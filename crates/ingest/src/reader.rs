@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind};
+use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,12 +20,15 @@ use crate::config::{Address, Config, Protocol};
 use crate::connection::{Connection, Mailbox, Peer, Request};
 use crate::ingress::Shared;
 use crate::limits::{ACCEPTS_PER_TURN, READ_BYTES_MAX, READ_BYTES_MIN};
+use crate::rate::Rate;
 
 mod datagrams;
 mod ending;
+mod pace;
 mod ports;
 mod transport;
 
+use pace::PACE;
 use ports::{Accepted, Port};
 use transport::{Got, Transport};
 
@@ -51,6 +55,8 @@ const ACCEPT_REST: Duration = Duration::from_millis(100);
 struct Client {
     transport: Transport,
     connection: Arc<Connection>,
+    /// What its client has sent, where that is limited.
+    rate: Option<(NonZeroU64, Arc<Rate>)>,
     opened: Instant,
     last_read: Instant,
     /// When it was last read, or could not be because its pool had to wait.
@@ -74,10 +80,15 @@ pub struct Reader {
     by_id: HashMap<u64, usize>,
     ready: VecDeque<usize>,
     held: Vec<usize>,
+    /// Those that are above a limit of bytes in a second, and when they were looked at last.
+    paced: Vec<usize>,
+    paced_looked: Instant,
     workers: Vec<Sender<Chunk>>,
     filling: Vec<Option<Chunk>>,
     accepting_rests_until: Option<Instant>,
     is_starved: bool,
+    /// Somebody was read in this turn who may wait for an answer.
+    is_awaited: bool,
     /// Datagrams wait for room.
     is_waiting: bool,
     /// Where bytes are taken to that are not records as they come: encrypted ones, datagrams whose
@@ -146,10 +157,13 @@ impl Reader {
             by_id: HashMap::new(),
             ready: VecDeque::new(),
             held: Vec::new(),
+            paced: Vec::new(),
+            paced_looked: Instant::now(),
             workers,
             filling,
             accepting_rests_until: None,
             is_starved: false,
+            is_awaited: false,
             is_waiting: false,
             scratch: vec![0; READ_BYTES_MAX + 1].into_boxed_slice(),
             swept: Instant::now(),
@@ -164,7 +178,7 @@ impl Reader {
         let mut events = Events::with_capacity(EVENTS);
         let mut polled = Instant::now();
         while !self.shared.is_stopping() {
-            let wait = self.wait();
+            let (wait, asked) = (self.wait(), Instant::now());
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 result => result?,
@@ -175,9 +189,11 @@ impl Reader {
             self.accept();
             self.is_waiting = false;
             self.datagrams();
+            self.resume_paced();
             self.turn(before);
             self.hand_over(false);
             self.sweep();
+            self.rest(asked, polled);
         }
         self.drain()
     }
@@ -198,7 +214,11 @@ impl Reader {
         if self.is_waiting {
             return STARVED_WAIT;
         }
-        if self.filling.iter().any(Option::is_some) { PATIENCE } else { IDLE_WAIT }
+        match self.filling.iter().any(Option::is_some) {
+            true => PATIENCE,
+            false if self.paced.is_empty() => IDLE_WAIT,
+            false => PACE,
+        }
     }
 
     fn sort(&mut self, events: &Events) {
@@ -321,6 +341,8 @@ impl Reader {
             metrics.turned_away.fetch_add(1, Ordering::Relaxed);
             return;
         }
+        let rate = client.and_then(|client| metrics.clients.rate(client));
+        let rate = settings.client_rate_limit.zip(rate);
         let slot = self.vacant.pop().unwrap_or(self.clients.len());
         let token = Token(FIRST_LISTENER + self.ports.len() + slot);
         // The others are not answered and need no event for that.
@@ -343,6 +365,7 @@ impl Reader {
         self.clients[slot] = Some(Client {
             transport,
             connection: Arc::clone(&connection),
+            rate,
             opened: Instant::now(),
             last_read: Instant::now(),
             active: Instant::now(),
@@ -393,15 +416,13 @@ impl Reader {
 
     /// One read of every connection that is ready.
     fn turn(&mut self, polled_before: Instant) {
-        self.is_starved = false;
+        (self.is_starved, self.is_awaited) = (false, false);
         for _ in 0..self.ready.len() {
             let Some(slot) = self.ready.pop_front() else { break };
             let Some(Some(client)) = self.clients.get_mut(slot) else { continue };
             client.is_queued = false;
-            let has_to_wait = client.discarded_until.is_none()
-                && client.connection.pool.get().is_some_and(|pool| pool.is_to_wait());
-            if has_to_wait {
-                self.held.push(slot);
+            if let Some(wait) = self.has_to_wait(slot) {
+                self.put_off(slot, wait);
                 continue;
             }
             match self.read(slot, polled_before) {
@@ -463,7 +484,9 @@ impl Reader {
         };
         let room = chunk.room().min(READ_BYTES_MAX);
         let start = chunk.used;
-        let metrics = &self.shared.metrics.listeners[client.connection.listener];
+        let listener = client.connection.listener;
+        self.is_awaited |= client.connection.is_answered;
+        let metrics = &self.shared.metrics.listeners[listener];
         let got = client.transport.read(&mut chunk.bytes[start..start + room], &mut self.scratch);
         let (count, is_dry) = match got {
             Ok(Got::Bytes { count, is_dry }) => (count, is_dry),
@@ -481,7 +504,10 @@ impl Reader {
         };
         let now = Instant::now();
         if count > 0 {
-            chunk.add_read(&client.connection, client.connection.pool.get(), count);
+            chunk.add_read(&client.connection, count);
+            if let Some((limit, rate)) = &client.rate {
+                rate.take(*limit, count);
+            }
             // The bytes may have lain there since the events before were asked for, unless the
             // connection was read after that.
             let since = now - client.last_read.max(polled_before);

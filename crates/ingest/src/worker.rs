@@ -15,16 +15,17 @@ use crate::chunk::{Chunk, Event};
 use crate::connection::{Connection, Request};
 use crate::ingress::Shared;
 use crate::metric::Rules;
+use crate::pool::DropReason;
 use crate::ring::Batch;
 
+mod cal;
 mod client;
 mod forward;
 mod http;
 mod native;
 
+pub(crate) use cal::CalRun;
 use client::Client;
-#[cfg(test)]
-pub(crate) use client::shows_its_length;
 
 /// How often a worker without chunks looks for batches that have waited long enough.
 const TICK: Duration = Duration::from_millis(10);
@@ -50,8 +51,9 @@ pub(crate) struct Filling {
     /// By the pool's number.
     open: Vec<Option<OpenBatch>>,
     open_bytes: usize,
-    /// What is being cut came when its pool's part of the first queue was used up.
-    pub(crate) is_over: bool,
+    pub(crate) cal: CalRun,
+    /// Why what is being cut is above what its pool may have, if it is.
+    pub(crate) over: Option<DropReason>,
     pub(crate) now: Instant,
     pub(crate) now_ms: u64,
 }
@@ -66,7 +68,8 @@ impl Worker {
             sealer: Sealer::new(shared.instance, number, workers),
             open: Vec::new(),
             open_bytes: 0,
-            is_over: false,
+            cal: CalRun::default(),
+            over: None,
             now: Instant::now(),
             now_ms: 0,
             shared: Arc::clone(&shared),
@@ -107,10 +110,10 @@ impl Worker {
                 Event::Opened(connection) => {
                     self.open(connection);
                 }
-                Event::Read { connection, start, end, pool, is_over } => {
-                    self.filling.is_over = *is_over;
+                Event::Read { connection, start, end, pool, over } => {
+                    self.filling.over = *over;
                     self.read(*connection, chunk.read(*start, *end));
-                    self.filling.is_over = false;
+                    self.filling.over = None;
                     let length = (end - start) as usize;
                     if pool.as_ref().is_some_and(|pool| pool.dequeued(length)) {
                         self.shared.mailboxes.iter().for_each(|mailbox| mailbox.resume());
@@ -259,7 +262,7 @@ impl Filling {
         let head = match self.sealer.seal(batch) {
             Ok(head) => head,
             Err(error) => {
-                pool.dropped(crate::pool::DropReason::Compressor, records, bytes);
+                pool.dropped(DropReason::Compressor, records, bytes);
                 self.shared.tell(format_args!("pool {}: {error}", pool.name));
                 batch.text.clear();
                 batch.records = 0;
@@ -269,6 +272,7 @@ impl Filling {
         };
         let counters = &pool.counters;
         counters.batches.fetch_add(1, Ordering::Relaxed);
+        counters.columnar_batches.fetch_add(u64::from(head.is_columnar()), Ordering::Relaxed);
         counters.compressed_bytes.fetch_add(u64::from(head.frame_bytes), Ordering::Relaxed);
         let parts = [&self.sealer.head[..], &self.sealer.frame[..]];
         let receipts = receipts.into();

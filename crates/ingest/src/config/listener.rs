@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,7 +15,9 @@ use toml::Spanned;
 
 use super::choices::Transport;
 use super::tls::TlsSection;
-use super::{Bytes, Compression, ConfigError, DEFAULT_POOL, Lines, Protocol, pool_name};
+use super::{
+    Bytes, Compression, ConfigError, DEFAULT_POOL, Lines, Protocol, pool_name, rate_limit,
+};
 use crate::limits::{BATCH_BYTES_MAX, CONNECTIONS_MAX, DATAGRAM_BYTES_MAX, RECORD_BYTES_MAX};
 
 /// The shortest limit of records that may be asked for, in bytes.
@@ -70,6 +73,9 @@ pub struct Listener {
     /// The most connections from one address of the network; further ones are closed at once and
     /// counted.
     pub client_connections_max: usize,
+    /// The most bytes that are taken in a second from one address of the network, if they are
+    /// limited.
+    pub client_rate_limit: Option<NonZeroU64>,
     /// With what clients encrypt, if they do.
     pub tls: Option<Arc<ServerConfig>>,
     /// The files that `tls` was made of, by which two listeners are compared.
@@ -88,6 +94,7 @@ impl PartialEq for Listener {
             && self.record_bytes_max == other.record_bytes_max
             && self.connections_max == other.connections_max
             && self.client_connections_max == other.client_connections_max
+            && self.client_rate_limit == other.client_rate_limit
             && self.tls_files == other.tls_files
             && self.handshake == other.handshake
     }
@@ -96,7 +103,9 @@ impl PartialEq for Listener {
 impl Listener {
     /// Whether connections of this client are counted by its address.
     pub(crate) fn counts(&self, client: Option<IpAddr>) -> Option<IpAddr> {
-        client.filter(|_| self.client_connections_max < self.connections_max)
+        let is_limited =
+            self.client_connections_max < self.connections_max || self.client_rate_limit.is_some();
+        client.filter(|_| is_limited)
     }
 }
 
@@ -112,6 +121,7 @@ pub(super) struct ListenerSection {
     record_max: Option<Spanned<Bytes>>,
     connections_max: Option<usize>,
     client_connections_max: Option<usize>,
+    client_rate_limit_bytes_per_second: Option<Spanned<Bytes>>,
     tls: Option<Spanned<TlsSection>>,
     handshake: Option<Spanned<HandshakeSection>>,
 }
@@ -167,6 +177,8 @@ impl ListenerSection {
                 Some(section.secrets())
             }
         };
+        let limit = self.client_rate_limit_bytes_per_second.as_ref();
+        let client_rate_limit = limit.map(|limit| rate_limit(limit, lines)).transpose()?;
         let name = self.name.unwrap_or_else(|| address.to_string());
         let connections_max = self.connections_max.unwrap_or(CONNECTIONS_MAX);
         Ok(Listener {
@@ -178,6 +190,7 @@ impl ListenerSection {
             record_bytes_max,
             connections_max,
             client_connections_max: self.client_connections_max.unwrap_or(connections_max),
+            client_rate_limit,
             tls,
             tls_files,
             handshake,
@@ -215,6 +228,12 @@ impl ListenerSection {
         {
             let message = "this is for whole connections; remove it";
             return Err(lines.wrong(compression.span().start, message));
+        }
+        if let Some(limit) = &self.client_rate_limit_bytes_per_second
+            && !matches!(address, Address::Tcp(_))
+        {
+            let message = "only clients with a connection and an address wait; limit the pool";
+            return Err(lines.wrong(limit.span().start, message));
         }
         if let Some(tls) = &self.tls
             && !matches!(address, Address::Tcp(_))

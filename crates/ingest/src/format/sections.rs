@@ -69,9 +69,10 @@ impl SectionsWriter {
         self.run_count == 0
     }
 
-    /// Notes one record of the run that is being made, with its header's two numbers. Whether its
-    /// length shows in the text is for the caller to say.
-    pub fn cal_record(&mut self, thread: u32, seconds: u32, length: usize, shows: bool) {
+    /// Notes the two numbers of the header of one record of the run that is being made. Where the
+    /// text does not show the lengths of all of them, [`record`](SectionsWriter::record) does.
+    #[inline]
+    pub fn cal_record(&mut self, thread: u32, seconds: u32) {
         match &mut self.lane {
             Some((count, lane, since)) if *lane == thread && *since == seconds => *count += 1,
             _ => {
@@ -79,10 +80,9 @@ impl SectionsWriter {
                 self.lane = Some((1, thread, seconds));
             }
         }
-        self.record(length, shows);
     }
 
-    /// Notes one record of the run that is being made.
+    /// Notes the length of one record of the run that is being made.
     pub fn record(&mut self, length: usize, shows: bool) {
         varint::write(length as u64, &mut self.lengths);
         self.needs_lengths |= !shows;

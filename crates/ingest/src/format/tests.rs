@@ -31,6 +31,7 @@ fn connection(id: u64) -> Connection {
         listener: 0,
         reader: 0,
         peer: Peer::Network(([10, 0, 0, 1], 4_711).into()),
+        is_answered: false,
         pool: OnceLock::new(),
         outbox: Mutex::new(Vec::new()),
         waits: AtomicUsize::new(0),
@@ -82,9 +83,10 @@ proptest! {
         let mut text = Vec::new();
         for (thread, seconds, body) in &bodies {
             text.extend_from_slice(body);
-            let shows = crate::worker::shows_its_length(body);
-            writer.cal_record(*thread, *seconds, body.len(), shows);
+            writer.cal_record(*thread, *seconds);
         }
+        let of_bodies = bodies.iter().map(|(_, _, body)| &body[..]);
+        crate::worker::CalRun::of(of_bodies).note_lengths(&text, &mut writer);
         writer.end_run(&connection(7), "h", RunKind::Cal, text.len(), bodies.len());
         let mut bytes = Vec::new();
         writer.finish(&mut bytes);

@@ -33,7 +33,8 @@ impl Reader {
             let pool = self.shared.pools.named(&self.shared.config.listeners[listener].pool);
             for _ in 0..DATAGRAMS_PER_TURN {
                 // They stay with the system while there is no room for them here.
-                if pool.is_to_wait() || self.shared.chunks.free() == 0 {
+                if pool.is_to_wait() || pool.is_above_rate(false) || self.shared.chunks.free() == 0
+                {
                     self.is_waiting = true;
                     break;
                 }
@@ -85,7 +86,7 @@ impl Reader {
         if let Some(chunk) = &mut self.filling[worker] {
             let start = chunk.used;
             chunk.bytes[start..start + count].copy_from_slice(&self.scratch[..count]);
-            chunk.add_read(&connection, connection.pool.get(), count);
+            chunk.add_read(&connection, count);
         }
         true
     }

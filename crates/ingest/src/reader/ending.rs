@@ -43,6 +43,7 @@ impl Reader {
         }
         self.swept = Instant::now();
         self.count_lost_datagrams();
+        self.shared.metrics.listeners.iter().for_each(|listener| listener.clients.forget());
         for slot in 0..self.clients.len() {
             if self.is_late(slot) {
                 self.remove(slot);
@@ -51,6 +52,7 @@ impl Reader {
     }
 
     fn is_late(&mut self, slot: usize) -> bool {
+        let has_to_wait = self.has_to_wait(slot).is_some();
         let Some(client) = &mut self.clients[slot] else { return false };
         if let Some(until) = client.discarded_until {
             return self.swept > until;
@@ -66,7 +68,6 @@ impl Reader {
             return false;
         }
         // A client that was not read, or not answered, is not the one who is idle.
-        let has_to_wait = client.connection.pool.get().is_some_and(|pool| pool.is_to_wait());
         if has_to_wait || client.connection.waits.load(Ordering::Acquire) > 0 {
             client.active = self.swept;
         }

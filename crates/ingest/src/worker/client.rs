@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use cinch_wire::cal::{Cal, CalError, HEADER_BYTES, Message};
+use cinch_wire::cal::{Cal, CalError};
 use cinch_wire::forward::ForwardError;
 use cinch_wire::lines::{Framing, Lines, LinesError, Overlong};
 use cinch_wire::native::NativeError;
@@ -17,13 +17,12 @@ use super::forward::{ChunkError, Forward};
 use super::http::{Http, HttpError};
 use super::native::Native;
 use crate::acknowledge::Receipt;
-use crate::batch::OpenBatch;
 use crate::config::{Compression, Listener, Protocol, WhenSlow};
 use crate::connection::Connection;
 use crate::format::RunKind;
 use crate::ingress::Shared;
 use crate::limits::READ_BYTES_MAX;
-use crate::pool::{DropReason, Pool};
+use crate::pool::Pool;
 
 /// A part buffer that has grown beyond this is given back when it is empty.
 const PART_KEPT_BYTES: usize = 4 << 10;
@@ -79,7 +78,8 @@ pub(super) trait Keeper: Send {
 }
 
 enum Machine {
-    Cal(Box<Cal>, Vec<Message>),
+    /// `None` while it is at work.
+    Cal(Option<Box<Cal>>),
     Newline(Lines),
     Lengths(Lines, Vec<Span>),
     Syslog(Syslog, Vec<Span>),
@@ -113,9 +113,9 @@ pub(super) struct Client {
     part: Vec<u8>,
     /// How many bytes the incomplete record must have before the machine can get further.
     needed: usize,
-    pool: Option<Arc<Pool>>,
+    pub(super) pool: Option<Arc<Pool>>,
     own_pool: Option<String>,
-    host: String,
+    pub(super) host: String,
 }
 
 impl Client {
@@ -128,7 +128,7 @@ impl Client {
         let machine = match listener.protocol {
             Protocol::Syslog if listener.address.is_of_datagrams() => Machine::SyslogDatagram,
             Protocol::Lines if listener.address.is_of_datagrams() => Machine::LinesDatagram,
-            Protocol::Cal => Machine::Cal(Box::new(Cal::new(most)), Vec::new()),
+            Protocol::Cal => Machine::Cal(Some(Box::new(Cal::new(most)))),
             Protocol::Lines => {
                 Machine::Newline(Lines::new(Framing::Newline, most, Overlong::Split))
             }
@@ -259,8 +259,11 @@ impl Client {
         shared: &Shared,
     ) -> Result<usize, ClientError> {
         match &mut self.machine {
-            Machine::Cal(..) => {
-                let scan = self.keep_cal(bytes, filling, shared)?;
+            Machine::Cal(cal) => {
+                let Some(mut at_work) = cal.take() else { return Ok(bytes.len()) };
+                let result = self.keep_cal(&mut at_work, bytes, filling, shared);
+                self.machine = Machine::Cal(Some(at_work));
+                let scan = result?;
                 self.needed = scan.needed;
                 Ok(scan.consumed)
             }
@@ -313,98 +316,17 @@ impl Client {
         Ok(scan.consumed)
     }
 
-    /// The label is a record of several lines, kept as it came.
-    fn keep_label(&self, bytes: &[u8], filling: &mut Filling) {
-        let (Some(pool), Some(header)) = (&self.pool, bytes.first_chunk::<HEADER_BYTES>()) else {
-            return;
-        };
-        let number =
-            |at: usize| header[at..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
-        let body = &bytes[HEADER_BYTES..][..number(8) as usize];
-        if self.is_refused(1, body.len(), None, filling) {
-            return;
-        }
-        let batch = filling.batch(pool);
-        batch.text.extend_from_slice(body);
-        batch.sections.cal_record(number(0), number(4), body.len(), shows_its_length(body));
-        batch.sections.end_run(&self.connection, &self.host, RunKind::Cal, body.len(), 1);
-        self.kept(pool, body.len(), 1, filling);
-    }
-
-    /// Keeps the messages of these bytes, those before a mistake included.
-    fn keep_cal(
-        &mut self,
-        bytes: &[u8],
-        filling: &mut Filling,
-        shared: &Shared,
-    ) -> Result<Scan, ClientError> {
-        let Machine::Cal(cal, messages) = &mut self.machine else {
-            return Ok(Scan { consumed: bytes.len(), needed: HEADER_BYTES });
-        };
-        messages.clear();
-        // Whose they are is known for all reads but the first, and where nothing has to be refused
-        // a body is copied as soon as it is found.
-        let Some(pool) = self.pool.as_ref().filter(|_| !filling.is_over) else {
-            let result = cal.scan(bytes, messages);
-            if self.pool.is_none()
-                && let Some(label) = cal.label()
-            {
-                let (pool, host) = (shared.pools.named(&label.pool), label.host.clone());
-                self.set_pool(pool, host)?;
-                self.keep_label(bytes, filling);
-            }
-            self.keep_cal_messages(bytes, filling);
-            return Ok(result?);
-        };
-        let batch = filling.batch(pool);
-        let before = batch.text.len();
-        let result = cal.scan_each(bytes, |message| {
-            add_cal(batch, &message, bytes);
-            messages.push(message);
-        });
-        self.end_cal(before, bytes, filling);
-        Ok(result?)
-    }
-
-    /// Keeps the messages that were found in these bytes, unless their pool drops them.
-    fn keep_cal_messages(&self, bytes: &[u8], filling: &mut Filling) {
-        let (Machine::Cal(_, messages), Some(pool)) = (&self.machine, &self.pool) else { return };
-        let bytes_of_all = messages.iter().map(|message| message.body.len()).sum();
-        if messages.is_empty() || self.is_refused(messages.len(), bytes_of_all, None, filling) {
-            return;
-        }
-        let batch = filling.batch(pool);
-        let before = batch.text.len();
-        messages.iter().for_each(|message| add_cal(batch, message, bytes));
-        self.end_cal(before, bytes, filling);
-    }
-
-    /// The messages that were found are in the batch, whose text had this length before them.
-    fn end_cal(&self, before: usize, bytes: &[u8], filling: &mut Filling) {
-        let (Machine::Cal(_, messages), Some(pool)) = (&self.machine, &self.pool) else { return };
-        if messages.is_empty() {
-            return;
-        }
-        let batch = filling.batch(pool);
-        let (added, records) = (batch.text.len() - before, messages.len());
-        batch.sections.end_run(&self.connection, &self.host, RunKind::Cal, added, records);
-        for message in messages {
-            filling.rules.cal(&pool.name, &self.host, message.body.of(bytes));
-        }
-        self.kept(pool, added, records, filling);
-    }
-
-    /// Whether the pool's part of the first queue was used up when these records came, and the pool
-    /// drops then. They are counted, and who waits for an answer is told. A pool that spills keeps
-    /// them, and spares the compressor.
-    fn is_refused(
+    /// Whether these records are above what the pool may have, and it drops then. They are counted,
+    /// and who waits for an answer is told. A pool that spills keeps them, and spares the
+    /// compressor.
+    pub(super) fn is_refused(
         &self,
         records: usize,
         bytes: usize,
         receipt: Option<&Receipt>,
         filling: &mut Filling,
     ) -> bool {
-        let Some(pool) = self.pool.as_ref().filter(|_| filling.is_over) else { return false };
+        let (Some(pool), Some(reason)) = (&self.pool, filling.over) else { return false };
         match pool.settings.load().when_slow {
             WhenSlow::Backpressure => false,
             WhenSlow::Spill => {
@@ -414,7 +336,7 @@ impl Client {
             WhenSlow::Drop => {
                 let (records, bytes) = (records as u64, bytes as u64);
                 pool.counters.received.add(records, bytes);
-                pool.dropped(DropReason::Queue, records, bytes);
+                pool.dropped(reason, records, bytes);
                 receipt.into_iter().for_each(Receipt::refuse);
                 true
             }
@@ -479,7 +401,7 @@ impl Client {
     ) -> bool {
         let Some(pool) = self.pool.as_ref().filter(|_| !spans.is_empty()) else { return true };
         let bytes_of_all = || spans.iter().map(|span| span.len()).sum();
-        if filling.is_over
+        if filling.over.is_some()
             && self.is_refused(spans.len(), bytes_of_all(), receipt.as_ref(), filling)
         {
             return false;
@@ -511,7 +433,13 @@ impl Client {
         true
     }
 
-    fn kept(&self, pool: &Arc<Pool>, bytes: usize, records: usize, filling: &mut Filling) {
+    pub(super) fn kept(
+        &self,
+        pool: &Arc<Pool>,
+        bytes: usize,
+        records: usize,
+        filling: &mut Filling,
+    ) {
         pool.counters.received.add(records as u64, bytes as u64);
         filling.batch(pool).records += records;
         filling.added(pool.number, bytes);
@@ -546,25 +474,6 @@ fn keeper(keeper: impl Keeper + 'static) -> Machine {
     Machine::Keeper(Some(Box::new(keeper)))
 }
 
-/// Adds a message of these bytes to a batch.
-fn add_cal(batch: &mut OpenBatch, message: &Message, bytes: &[u8]) {
-    let body = message.body.of(bytes);
-    batch.text.extend_from_slice(body);
-    let (thread, seconds) = (message.thread, message.connect_seconds);
-    batch.sections.cal_record(thread, seconds, body.len(), shows_its_length(body));
-}
-
 fn is_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r' | 0)
-}
-
-/// Whether a reader finds the end of this body without its length: it is one line, which may have
-/// one empty line before it, as the start of a root transaction has.
-pub(crate) fn shows_its_length(body: &[u8]) -> bool {
-    let after = match body {
-        b"\r\n" => return false,
-        [b'\r', b'\n', rest @ ..] => rest,
-        _ => body,
-    };
-    memchr::memchr(b'\n', after).is_some_and(|end| end + 1 == after.len())
 }
