@@ -1,6 +1,6 @@
-//! Clients of Redis in other languages: each runs a broad script of `integration/clients` against a
-//! port and prints one line for each answer. Their libraries come from npm, Go's proxy and Maven, by
-//! the versions that are pinned there, and are kept beside cargo's output.
+//! Clients of Redis in other languages: each runs a broad script of `integration/clients` against
+//! a port and prints one line for each answer. Their libraries come from npm, Go's proxy and Maven,
+//! by the versions that are pinned there, and are kept beside cargo's output.
 
 use std::fs;
 use std::path::PathBuf;

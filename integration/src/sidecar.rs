@@ -1,5 +1,5 @@
-//! The Redis sidecar as a process, and a client that is a plain socket: replies are compared byte for
-//! byte, so that no library can hide a difference.
+//! The Redis sidecar as a process, and a client that is a plain socket: replies are compared byte
+//! for byte, so that no library can hide a difference.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,5 +1,5 @@
-//! What goes wrong around the sidecar, and what is left behind then: no half of a value, no reply of
-//! somebody else, and an error that a client understands.
+//! What goes wrong around the sidecar, and what is left behind then: no half of a value, no reply
+//! of somebody else, and an error that a client understands.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

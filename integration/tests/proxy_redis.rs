@@ -10,8 +10,8 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use cinch_integration::{
-    Envelope, Folder, PATIENCE, Redis, RespClient, Sidecar, Started, after, cinch, closed_port,
-    python, resp_command as command,
+    Authority, Envelope, Folder, PATIENCE, Redis, RespClient, Sidecar, Started, after, cinch,
+    closed_port, python, resp_command as command,
 };
 
 const SETTINGS: &str = "[namespaces.carts]\nkeys = [\"cart:*\"]\nwrite = \"packed\"\n";
@@ -428,4 +428,72 @@ fn a_client_of_another_database_or_socket_is_served_alike() {
     drop(client);
     assert_eq!(redis.run(&["-n", "3", "dbsize"]), "1");
     assert!(redis.run(&["-n", "3", "strlen", "cart:1"]).parse::<usize>().unwrap() < 20_000);
+}
+
+#[test]
+fn what_is_packed_is_shown_through_the_policy() {
+    let pair = Pair::start();
+    pair.same(&["SET cart:1 LARGE EX 1000", "SET plain LARGE", "LPUSH list x"]);
+    let (folder, address) = (Folder::new(), pair.redis.address());
+    let config = folder.write("cinch.toml", SETTINGS);
+    let run = |arguments: &[&str]| cinch(arguments).and(["--config", &config]).run();
+    for key in ["cart:1", "plain"] {
+        let got = run(&["get", &address, key]).code(0);
+        assert!(got.out == cart(20_000), "{key}");
+    }
+    let missing = run(&["get", &address, "cart:none"]).code(3);
+    assert!(missing.err.contains("nothing is stored under cart:none"), "{}", missing.err);
+    let shown = run(&["scan", &address]).code(0);
+    let lines: Vec<Vec<&str>> =
+        shown.text().lines().map(|line| line.split_whitespace().collect()).collect();
+    let line = |key: &str| lines.iter().find(|line| line[3] == key).expect("the key is shown");
+    assert_eq!(line("cart:1")[1..3], ["packed", "carts"]);
+    assert_eq!(line("plain")[..3], ["860000", "plain", "-"]);
+    assert_eq!(run(&["scan", &address, "--keys", "cart:*"]).code(0).text().lines().count(), 1);
+    let told = run(&["explain", &address, "cart:1"]).code(0).text().to_owned();
+    for words in ["carts", "writes packed", "envelope", "860000 bytes, of the packed copy"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    pair.redis.run(&["setrange", "cart:1", "60", "xxxx"]);
+    let told = run(&["explain", &address, "cart:1"]).code(3).text().to_owned();
+    assert!(told.contains("can't be read"), "{told}");
+    run(&["get", &address, "cart:1"]).code(3);
+    assert_eq!(pair.redis.run(&["exists", "cart:1"]), "1");
+}
+
+#[test]
+fn with_certificates_on_both_sides_a_script_is_answered_alike() {
+    let (redis, other, authority) = (Redis::start(), Redis::start(), Authority::new());
+    let (far_folder, folder) = (Folder::new(), Folder::new());
+    for (folder, name) in [(&far_folder, "localhost"), (&folder, "client")] {
+        let (certificate, key) = authority.issue(name);
+        folder.write("own.pem", certificate);
+        folder.write("own.key", key);
+        folder.write("ca.pem", authority.pem());
+    }
+    // The far one is the server with TLS that the near one talks to.
+    let far = "[namespaces.none]\nkeys = [\"none:*\"]\nwrite = \"packed\"\n[proxy.redis]\n\
+               tls = { certificate = \"own.pem\", key = \"own.key\", client_ca = \"ca.pem\" }\n";
+    let far = Sidecar::start(&far_folder, &redis.host(), far);
+    let near = |shows: &str, connections: &str| {
+        let settings = format!(
+            "{SETTINGS}[proxy.redis]\nupstream_connections = \"{connections}\"\n\
+             upstream_tls = {{ ca = \"ca.pem\", {shows} server_name = \"localhost\" }}\n"
+        );
+        Sidecar::start(&folder, &far.address.to_string(), &settings)
+    };
+    for connections in ["own", "shared"] {
+        let sidecar = near("certificate = \"own.pem\", key = \"own.key\",", connections);
+        let (mut through, mut direct) = (sidecar.client(), RespClient::to(other.socket()));
+        let script = commands(&["FLUSHALL", "SET cart:1 LARGE", "GET cart:1", "SET plain LARGE"]);
+        let script = [script, commands(&["MGET cart:1 plain", "MULTI", "GET cart:1", "EXEC"])];
+        let script = script.concat();
+        assert!(through.ask(&script) == direct.ask(&script), "{connections}");
+        let nobody = near("", connections);
+        let mut client = nobody.client();
+        client.send(b"PING\r\n");
+        let mut said = String::new();
+        client.stream().read_to_string(&mut said).unwrap();
+        assert!(said.starts_with("-CINCH UPSTREAM"), "{connections}: {said}");
+    }
 }

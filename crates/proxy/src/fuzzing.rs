@@ -1,6 +1,6 @@
-//! The body of the fuzz target: whatever clients and servers say to a session and however it is cut,
-//! it does not panic, and what comes out is the same. The ordinary tests run it too, on bytes made
-//! up by proptest.
+//! The body of the fuzz target: whatever clients and servers say to a session and however it is
+//! cut, it does not panic, and what comes out is the same. The ordinary tests run it too, on bytes
+//! made up by proptest.
 
 use std::sync::Arc;
 
@@ -89,8 +89,9 @@ mod tests {
     fn words() -> impl Strategy<Value = Vec<u8>> {
         let known = prop::sample::select(vec![
             "*2\r\n$3\r\nGET\r\n$6\r\ncart:1\r\n",
-            "*3\r\n$3\r\nSET\r\n$6\r\ncart:1\r\n$120\r\n{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\
-             aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}\r\n",
+            "*3\r\n$3\r\nSET\r\n$6\r\ncart:1\r\n$120\r\n{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaa\
+             aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\
+             aaaaaaaa\"}\r\n",
             "*2\r\n$6\r\nSTRLEN\r\n$6\r\ncart:1\r\n",
             "*3\r\n$6\r\nAPPEND\r\n$6\r\ncart:1\r\n$1\r\nx\r\n",
             "*1\r\n$5\r\nMULTI\r\n",

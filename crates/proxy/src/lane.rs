@@ -188,7 +188,7 @@ impl Lane {
 }
 
 /// Why the connection ended.
-#[derive(PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 enum Ended {
     Lost,
     /// The server said what is no RESP, or something that nobody asked.
@@ -278,4 +278,64 @@ fn hand_out(
     }
     rest.extend_from_slice(&input[at..]);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn replies() -> impl Strategy<Value = Vec<u8>> {
+        prop::sample::select(vec![
+            "+OK\r\n",
+            "$5\r\nhello\r\n",
+            "$-1\r\n",
+            ":7\r\n",
+            "-ERR no\r\n",
+            "*2\r\n$1\r\na\r\n*1\r\n:1\r\n",
+            "%1\r\n+a\r\n_\r\n",
+        ])
+        .prop_map(|text| text.as_bytes().to_vec())
+    }
+
+    /// A client, and what the server answers it.
+    fn turn() -> impl Strategy<Value = (usize, Vec<Vec<u8>>)> {
+        (0usize..4, prop::collection::vec(replies(), 1..4))
+    }
+
+    proptest! {
+        /// However replies are cut, each client gets its own and no other's.
+        #[test]
+        fn every_reply_reaches_its_client(
+            turns in prop::collection::vec(turn(), 1..20),
+            piece in 1usize..40,
+            leaver in 0usize..8,
+        ) {
+            let lane = Lane::default();
+            let seats: [Arc<Seat>; 4] = Default::default();
+            let (mut all, mut expected) = (Vec::new(), vec![Vec::new(); 4]);
+            for (seat, replies) in &turns {
+                lane.send(&seats[*seat], &mut b"command".to_vec(), replies.len());
+                all.extend(replies.concat());
+                expected[*seat].extend(replies.concat());
+            }
+            if let Some(seat) = seats.get(leaver) {
+                seat.leave();
+                expected[leaver].clear();
+            }
+            let mut scanner = Resp::replies(RespLimits::default());
+            let (mut events, mut rest) = (Vec::new(), Vec::new());
+            for part in all.chunks(piece) {
+                let handed = hand_out(&lane, &mut scanner, &mut events, &mut rest, part);
+                prop_assert!(handed.is_ok());
+            }
+            for (seat, expected) in seats.iter().zip(expected) {
+                prop_assert_eq!(&lock(&seat.inbox).bytes, &expected);
+            }
+            // What nobody asked is nobody's.
+            let more = hand_out(&lane, &mut scanner, &mut events, &mut rest, b"+OK\r\n");
+            prop_assert!(more == Err(Ended::Nonsense));
+        }
+    }
 }

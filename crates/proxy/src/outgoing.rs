@@ -1,4 +1,5 @@
-//! What waits to be sent to one side of a connection.
+//! What waits to be sent to one side of a connection. Whoever fills it looks at its length and
+//! stops to read where nobody takes it.
 
 use std::io;
 use std::task::{Context, Poll};

@@ -10,6 +10,7 @@ mod change;
 mod inside;
 mod owed;
 mod replies;
+mod request;
 mod requests;
 mod rewrite;
 mod rewriter;
@@ -26,7 +27,7 @@ use crate::counters::Counters;
 use crate::values::{Done, Work};
 use owed::{Owed, Transform, What};
 use replies::Reply;
-use requests::Request;
+use request::Request;
 use rewrite::Changing;
 
 /// The longest bulk that is scanned in one piece, in bytes. Longer ones are collected as they come.

@@ -1,4 +1,5 @@
-//! What every connection of a process needs, and the way to the server.
+//! What every connection of a process needs, and the way to the server. Clients and the lanes that
+//! they share go there alike.
 
 use std::io;
 use std::sync::Arc;

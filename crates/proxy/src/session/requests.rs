@@ -5,11 +5,11 @@ use std::mem;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cinch_wire::resp::{Event, inline_arguments, write_error};
-use smallvec::SmallVec;
+use cinch_wire::resp::{Event, write_error};
 
 use super::inside::Question;
 use super::owed::{Left, Owed, Transform, What};
+use super::request::Mode;
 use super::{Pending, SUBSCRIPTIONS_MAX, Session, Sharing, place, write_command};
 use crate::command::{Class, Command, Connection, Inside, Keys, Shape, Values, command_named};
 use crate::values::{self, HEAD_BYTES, Packing, Work};
@@ -17,33 +17,6 @@ use crate::values::{self, HEAD_BYTES, Packing, Work};
 /// What a client reads that sent a command unknown to the sidecar on keys of a namespace.
 pub(super) const UNKNOWN: &str = "CINCH UNKNOWN the sidecar does not know this command, and it \
                                   names a key of a packed namespace";
-
-/// A command that is being received.
-#[derive(Debug, Default)]
-pub(super) struct Request {
-    /// How much of the input was scanned; the command begins at the front.
-    scanned: usize,
-    /// Where its arguments are in the input.
-    arguments: Vec<(usize, usize)>,
-    /// Where the argument is that comes in parts.
-    parts: Option<(usize, usize)>,
-    inline: Option<Vec<Vec<u8>>>,
-    mode: Mode,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    /// It is collected.
-    #[default]
-    Whole,
-    /// It passes as it comes.
-    Streamed,
-    /// It was refused, and is passed over.
-    Skipped,
-}
-
-/// How many arguments are held without memory of their own.
-const ARGUMENTS_USUAL: usize = 8;
 
 /// How much room an empty buffer keeps, in bytes.
 const KEPT_BYTES: usize = 4 << 10;
@@ -604,52 +577,4 @@ fn packings(values: Values, arguments: &[&[u8]]) -> Vec<Packing> {
 /// A count among the arguments; 0 where it is none.
 fn number(text: &[u8]) -> usize {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
-impl Request {
-    /// Takes events that were scanned at this place of the input; false where an inline command
-    /// can't be understood.
-    fn note(&mut self, events: &[Event], at: usize, input: &[u8]) -> bool {
-        for event in events {
-            match event {
-                Event::Inline(text) => match inline_arguments(text.of(&input[at..])) {
-                    Ok(words) => self.inline = Some(words),
-                    Err(_) => return false,
-                },
-                Event::Bulk(_, Some(body)) => {
-                    self.arguments.push((at + body.start as usize, at + body.end as usize));
-                }
-                Event::BulkPart(part) => {
-                    let (start, end) = (at + part.start as usize, at + part.end as usize);
-                    self.parts = Some((self.parts.map_or(start, |(start, _)| start), end));
-                }
-                Event::BulkEnds => self.arguments.extend(self.parts.take()),
-                _ => {}
-            }
-        }
-        true
-    }
-
-    fn arguments_of<'a>(&self, input: &'a [u8]) -> SmallVec<[&'a [u8]; ARGUMENTS_USUAL]> {
-        self.arguments.iter().map(|(start, end)| &input[*start..*end]).collect()
-    }
-
-    /// What lay in front was taken away.
-    fn moved(&mut self, by: usize) {
-        let moved = |(start, end): (usize, usize)| (start - by, end - by);
-        for place in &mut self.arguments {
-            *place = moved(*place);
-        }
-        self.parts = self.parts.map(moved);
-    }
-
-    /// Forgets where arguments were in bytes that are gone.
-    fn forget_places(&mut self, is_whole: bool) {
-        self.arguments.clear();
-        self.parts = None;
-        if is_whole {
-            self.mode = Mode::Whole;
-            self.inline = None;
-        }
-    }
 }
