@@ -216,6 +216,36 @@ fn what_a_newer_version_wrote_is_an_error_and_stays() {
 }
 
 #[test]
+fn a_damaged_value_of_a_cache_is_removed_and_nothing_else() {
+    let (redis, folder) = (Redis::start(), Folder::new());
+    for connections in ["own", "shared"] {
+        let settings = with(&format!("upstream_connections = \"{connections}\""));
+        let settings = settings.replace("[proxy", "cache = true\n[proxy");
+        let sidecar = Sidecar::start(&folder, &redis.host(), &settings);
+        let (mut client, value) = (sidecar.client(), cart("SKU-1", 50));
+        client.answer(&command(&[b"SET", b"cart:1", &value]));
+        client.answer(&command(&[b"HSET", b"cart:h", b"f", &value]));
+        client.answer(&command(&[b"SET", b"cart:2", &value]));
+        redis.run(&["setrange", "cart:1", "40", "xxxx"]);
+        let script = [&["MGET", "cart:1", "cart:2"][..], &["ECHO", "x"], &["GET", "cart:2"]];
+        let script: Vec<u8> = script
+            .iter()
+            .flat_map(|words| {
+                command(&words.iter().map(|word| word.as_bytes()).collect::<Vec<_>>())
+            })
+            .collect();
+        let said = client.ask(&script);
+        let end = [b"$1\r\nx\r\n".as_slice(), &bulk(&value), b"$7\r\nthe-end\r\n"].concat();
+        assert!(said.starts_with(b"-CINCH UNDECODABLE"), "{:.100}", said.escape_ascii());
+        assert!(said.ends_with(&end), "{connections}");
+        assert_eq!(client.answer(&command(&[b"EXISTS", b"cart:1", b"cart:h"])), b":1\r\n");
+        assert_eq!(client.answer(&command(&[b"GET", b"cart:1"])), b"$-1\r\n");
+        assert_eq!(counted(&sidecar, "removed_total"), 1);
+        assert_eq!(client.answer(&command(&[b"GET", b"cart:2"])), bulk(&value));
+    }
+}
+
+#[test]
 fn a_server_that_speaks_something_else_ends_the_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

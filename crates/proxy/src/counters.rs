@@ -23,6 +23,8 @@ pub struct Counters {
     pub unknown: Counter,
     /// Values that could not be unpacked, answered with an error.
     pub undecodable: Counter,
+    /// Damaged values of caches that were to be removed.
+    pub removed: Counter,
     /// Commands whose values were packed on another thread.
     pub packed_elsewhere: Counter,
     /// Commands whose values stayed plain because too many were being packed.
@@ -62,7 +64,7 @@ impl Counter {
 impl Counters {
     /// The text that Prometheus scrapes.
     pub fn text(&self) -> String {
-        let rows: [(&str, &str, &str, &Counter); 12] = [
+        let rows: [(&str, &str, &str, &Counter); 13] = [
             ("connections_total", "counter", "Connections accepted.", &self.connections),
             ("connections_open", "gauge", "Connections that are open.", &self.connections_open),
             (
@@ -85,6 +87,12 @@ impl Counters {
                 "counter",
                 "Replies replaced by an error because a value could not be unpacked.",
                 &self.undecodable,
+            ),
+            (
+                "removed_total",
+                "counter",
+                "Damaged values of caches, removed if they were still there.",
+                &self.removed,
             ),
             (
                 "packed_elsewhere_total",

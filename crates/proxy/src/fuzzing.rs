@@ -39,14 +39,18 @@ fn heard(bytes: &[u8], piece: usize, shares: bool) -> Heard {
     if shares {
         session.shares();
     }
-    let (mut heard, mut is_client, mut has_server) = (Heard::default(), true, true);
+    let (mut heard, mut is_client) = (Heard::default(), true);
     for said in bytes.split(|byte| *byte == TURN) {
+        let before = (heard.by_server.len(), heard.by_client.len());
         for part in said.chunks(piece) {
             if is_client {
                 session.client_sent(part);
-            } else if has_server && session.server_sent(part).is_err() {
+            } else if session.server_sent(part).is_err() {
+                // How much of a reply has passed that breaks the protocol depends on the cuts.
                 session.server_ended();
-                has_server = false;
+                heard.by_server.truncate(before.0);
+                heard.by_client.truncate(before.1);
+                return heard;
             }
             while let Some(work) = session.take_work() {
                 session.packed(work.run());
@@ -59,14 +63,12 @@ fn heard(bytes: &[u8], piece: usize, shares: bool) -> Heard {
         }
         is_client = !is_client;
     }
-    if has_server {
-        session.server_ended();
-    }
+    session.server_ended();
     heard.by_client.append(session.to_client());
     heard
 }
 
-/// However both sides' words are cut, the same is heard.
+/// However both sides' words are cut, the same is heard, up to where a server breaks the protocol.
 ///
 /// # Panics
 /// If the property does not hold.

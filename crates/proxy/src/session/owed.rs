@@ -40,6 +40,8 @@ pub(super) enum What {
         channels: Channels,
         left: Left,
     },
+    /// A damaged value was removed, or not.
+    Removal,
     /// The value that is to be changed inside, for the sidecar.
     ChangeRead,
     /// Whether the changed value was stored, for the sidecar.

@@ -7,7 +7,7 @@ use cinch_wire::resp::{AggregateKind, Event, LineKind, RespError};
 
 use super::owed::{Left, Owed, What};
 use super::rewriter::{Plan, Rewriter};
-use super::{Session, place};
+use super::{Session, place, write_command};
 use crate::command::Channels;
 
 /// What is done with the reply that is coming.
@@ -244,7 +244,8 @@ impl Session {
                 self.owed.pop_front();
             }
             Reply::Dropped { is_fronts: true } => self.end_dropped(),
-            Reply::Rewritten { rewriter, is_hidden } => {
+            Reply::Rewritten { mut rewriter, is_hidden } => {
+                let damaged = mem::take(&mut rewriter.damaged);
                 for _ in 0..rewriter.undecodable {
                     self.counters.undecodable.add();
                 }
@@ -253,6 +254,7 @@ impl Session {
                 }
                 self.known.step_error = None;
                 self.owed.pop_front();
+                self.remove(&damaged);
             }
             Reply::Kept(mut kept) => match kept.why {
                 Why::Keys => self.keys_arrived(&kept),
@@ -261,6 +263,19 @@ impl Session {
             },
         }
         self.settle();
+    }
+
+    /// Removes damaged values from a cache, if they are still what was read. A client that watches
+    /// keys or has a transaction open would be disturbed by that; then the next reader does it.
+    fn remove(&mut self, damaged: &[(Vec<u8>, Vec<u8>)]) {
+        if self.asked.in_transaction || self.asked.watches || self.is_closing {
+            return;
+        }
+        for (key, value) in damaged {
+            write_command(&[b"EVAL", COMPARE_AND_DELETE, b"1", key, value], &mut self.to_server);
+            self.expect(Owed { what: What::Removal, is_hidden: true, may_be_queued: false });
+            self.counters.removed.add();
+        }
     }
 
     fn end_dropped(&mut self) {
@@ -343,6 +358,10 @@ impl Session {
         }
     }
 }
+
+/// Removes a value if it is this one. A field of a hash is none, and stays.
+const COMPARE_AND_DELETE: &[u8] =
+    b"if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 /// What a client reads whose user lacks a right that an answer needs.
 const STEP_REFUSED: &str = "CINCH NOPERM the length of a packed value needs the right to MULTI, \
