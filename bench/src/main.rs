@@ -23,6 +23,8 @@ mod paired;
 mod payloads;
 #[cfg(feature = "peers")]
 mod peers;
+mod process;
+mod proxy;
 mod random;
 mod ratios;
 mod schema;
@@ -76,6 +78,14 @@ enum Bench {
     /// The baseline of `ingest` that reads and handles in the same threads
     #[command(hide = true)]
     IngestCoupled(ingest::CoupledArguments),
+    /// The Redis sidecar beside twemproxy and a direct connection
+    Proxy(proxy::Arguments),
+    /// A sidecar for `proxy` to talk to
+    #[command(hide = true)]
+    ProxyServe(proxy::ServeArguments),
+    /// The clients of `proxy`
+    #[command(hide = true)]
+    ProxyLoad(proxy::LoadArguments),
     /// One side of one row, a number of times: what `overhead --callgrind` runs under valgrind
     #[command(hide = true)]
     One(overhead::OneArguments),
@@ -107,6 +117,9 @@ fn run(bench: &Bench) -> Outcome {
         Bench::Ingest(arguments) => ingest::run(arguments),
         Bench::IngestServe(arguments) => ingest::serve(arguments),
         Bench::IngestCoupled(arguments) => ingest::serve_coupled(arguments),
+        Bench::Proxy(arguments) => proxy::run(arguments),
+        Bench::ProxyServe(arguments) => proxy::serve(arguments),
+        Bench::ProxyLoad(arguments) => proxy::load(arguments),
         Bench::One(arguments) => overhead::run_one(arguments),
     }
 }

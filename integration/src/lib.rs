@@ -7,6 +7,7 @@
 mod authority;
 mod binary;
 mod cinch;
+mod clients;
 mod envelope;
 mod evaluation;
 mod folder;
@@ -16,12 +17,14 @@ mod json_text;
 mod payloads;
 mod peer;
 mod servers;
+mod sidecar;
 mod stored;
 mod terminal;
 
 pub use authority::Authority;
 pub use binary::{binary, cart_services};
 pub use cinch::{Cinch, Ran, Started, cinch};
+pub use clients::ClientOf;
 pub use envelope::{Envelope, records};
 pub use evaluation::{evaluate, figure, trial, trial_names};
 pub use folder::Folder;
@@ -33,5 +36,6 @@ pub use servers::{
     BUCKET, Kafka, KafkaLater, MariaDb, MongoDb, Moto, Postgres, Prometheus, Redis, TOMBSTONE,
     closed_port,
 };
+pub use sidecar::{PATIENCE, RespClient, Sidecar, after, resp_command};
 pub use stored::{BRIEFLY, Stored, gzip, hex, zstd};
 pub use terminal::Terminal;

@@ -13,6 +13,7 @@ mod prometheus;
 mod redis;
 
 pub use daemon::closed_port;
+pub(crate) use daemon::output;
 pub use kafka::{Kafka, KafkaLater, TOMBSTONE};
 pub use mariadb::MariaDb;
 pub use mongodb::MongoDb;

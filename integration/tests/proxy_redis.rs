@@ -4,139 +4,17 @@
 //! The client is a plain socket: replies are compared byte for byte, so that no library can hide a
 //! difference. redis-py speaks in a test of its own.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::process::{ChildStderr, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Instant;
 
-use cinch_integration::{Envelope, Folder, Redis, Started, cinch, closed_port, python};
-use rustix::process::{Pid, Signal, kill_process};
-
-/// How long a test waits for what should come.
-const PATIENCE: Duration = Duration::from_secs(60);
+use cinch_integration::{
+    Authority, Envelope, Folder, PATIENCE, Redis, RespClient, Sidecar, Started, after, cinch,
+    closed_port, python, resp_command as command,
+};
 
 const SETTINGS: &str = "[namespaces.carts]\nkeys = [\"cart:*\"]\nwrite = \"packed\"\n";
-
-/// A sidecar that runs.
-struct Sidecar {
-    started: Started,
-    err: BufReader<ChildStderr>,
-    address: SocketAddr,
-    status: SocketAddr,
-}
-
-impl Sidecar {
-    #[track_caller]
-    fn start(folder: &Folder, upstream: &str) -> Sidecar {
-        Sidecar::start_with(folder, upstream, SETTINGS)
-    }
-
-    #[track_caller]
-    fn start_with(folder: &Folder, upstream: &str, settings: &str) -> Sidecar {
-        let config = folder.write("cinch.toml", settings);
-        let arguments = ["--listen", "127.0.0.1:0", "--upstream", upstream, "--config", &config];
-        let mut command =
-            cinch(["proxy", "redis"]).and(arguments).and(["--status", "127.0.0.1:0"]).command();
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary can be started");
-        let mut err = BufReader::new(child.stderr.take().expect("standard error is a pipe"));
-        let address = after(&mut err, "listening on ").parse().expect("an address");
-        let status = after(&mut err, "status on http://");
-        let status = status.trim_end_matches("/metrics").parse().expect("an address");
-        Sidecar { started: Started(child), err, address, status }
-    }
-
-    fn client(&self) -> Client {
-        Client::to(self.address)
-    }
-
-    fn page(&self, path: &str) -> String {
-        let mut stream = TcpStream::connect(self.status).expect("the status page answers");
-        let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut page = String::new();
-        stream.read_to_string(&mut page).unwrap();
-        page
-    }
-
-    /// Asks it to end, and answers with its exit status and its last line.
-    fn stop(mut self) -> (Option<i32>, String) {
-        kill_process(Pid::from_child(&self.started.0), Signal::TERM).expect("it runs");
-        let mut rest = String::new();
-        self.err.read_to_string(&mut rest).expect("it writes text");
-        let status = self.started.0.wait().expect("it can be waited for");
-        (status.code(), rest.lines().last().unwrap_or_default().to_owned())
-    }
-}
-
-/// What stands behind these words on a line of standard error.
-#[track_caller]
-fn after(err: &mut impl BufRead, words: &str) -> String {
-    let mut said = String::new();
-    loop {
-        let mut line = String::new();
-        assert!(err.read_line(&mut line).expect("it writes text") > 0, "it ended: {said}");
-        if let Some((_, found)) = line.split_once(words) {
-            return found.trim_end().to_owned();
-        }
-        said += &line;
-    }
-}
-
-/// A plain client.
-struct Client(TcpStream);
-
-impl Client {
-    fn to(address: SocketAddr) -> Client {
-        let stream = TcpStream::connect(address).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        Client(stream)
-    }
-
-    fn send(&mut self, bytes: &[u8]) {
-        self.0.write_all(bytes).expect("it takes commands");
-    }
-
-    /// What is said until these bytes have come.
-    #[track_caller]
-    fn until(&mut self, end: &[u8]) -> Vec<u8> {
-        let mut said = Vec::new();
-        let mut buffer = vec![0; 64 << 10];
-        while !said.ends_with(end) {
-            let count = self.0.read(&mut buffer).expect("it answers");
-            assert!(count > 0, "it closed after {}", said.escape_ascii());
-            said.extend_from_slice(&buffer[..count]);
-        }
-        said
-    }
-
-    /// What is answered to commands.
-    #[track_caller]
-    fn ask(&mut self, commands: &[u8]) -> Vec<u8> {
-        let writer = self.0.try_clone().expect("a socket can be shared");
-        let bytes = [commands, &command(&[b"ECHO", b"the-end"])].concat();
-        // A long pipeline does not fit what sockets hold.
-        let writing = std::thread::spawn(move || (&writer).write_all(&bytes).expect("it reads"));
-        let said = self.until(b"$7\r\nthe-end\r\n");
-        writing.join().expect("the writer does not panic");
-        said
-    }
-
-    fn line(&mut self, line: &str) -> String {
-        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
-        String::from_utf8_lossy(&self.ask(&command(&words))).into_owned()
-    }
-}
-
-fn command(words: &[&[u8]]) -> Vec<u8> {
-    let mut out = format!("*{}\r\n", words.len()).into_bytes();
-    for word in words {
-        out.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
-        out.extend_from_slice(word);
-        out.extend_from_slice(b"\r\n");
-    }
-    out
-}
 
 fn commands(lines: &[&str]) -> Vec<u8> {
     let (small, large) = (cart(20), cart(20_000));
@@ -156,10 +34,6 @@ fn cart(lines: usize) -> Vec<u8> {
     "{\"sku\":\"SKU-1\",\"price\":12.50,\"quantity\":1},".repeat(lines).into_bytes()
 }
 
-fn host(redis: &Redis) -> String {
-    redis.address().trim_start_matches("redis://").trim_end_matches("/0").to_owned()
-}
-
 /// A server, and another one that is asked the same without a sidecar.
 struct Pair {
     redis: Redis,
@@ -171,12 +45,12 @@ struct Pair {
 impl Pair {
     fn start() -> Pair {
         let (redis, other, folder) = (Redis::start(), Redis::start(), Folder::new());
-        let sidecar = Sidecar::start(&folder, &host(&redis));
+        let sidecar = Sidecar::start(&folder, &redis.host(), SETTINGS);
         Pair { redis, other, sidecar, _folder: folder }
     }
 
-    fn clients(&self) -> [Client; 2] {
-        [self.sidecar.client(), Client::to(host(&self.other).parse().expect("an address"))]
+    fn clients(&self) -> [RespClient; 2] {
+        [self.sidecar.client(), RespClient::to(self.other.socket())]
     }
 
     /// Asks both the same, and wants the same answer.
@@ -320,7 +194,7 @@ fn a_script_is_answered_as_directly_in_both_protocols() {
 fn what_is_stored_are_envelopes_and_other_keys_pass_untouched() {
     let pair = Pair::start();
     pair.same(&["SET cart:1 LARGE", "SET plain:1 LARGE", "HSET cart:h f LARGE"]);
-    let mut direct = Client::to(host(&pair.redis).parse().unwrap());
+    let mut direct = RespClient::to(pair.redis.socket());
     let bulk = |said: Vec<u8>| {
         let head = said.iter().position(|byte| *byte == b'\n').unwrap() + 1;
         let length: usize = std::str::from_utf8(&said[1..head - 2]).unwrap().parse().unwrap();
@@ -369,7 +243,7 @@ fn what_can_not_be_done_is_refused_with_a_reason_and_changes_nothing() {
     assert!(pair.sidecar.page("/healthz").ends_with("ok\n"));
 }
 
-/// The reply to a GET, and the end of an [`Client::ask`].
+/// The reply to a GET, and the end of an [`RespClient::ask`].
 fn pair_get(value: &[u8]) -> Vec<u8> {
     let head = format!("${}\r\n", value.len()).into_bytes();
     [&head, value, b"\r\n$7\r\nthe-end\r\n"].concat()
@@ -431,7 +305,7 @@ fn a_damaged_value_is_an_error_that_names_it() {
 fn a_server_that_goes_or_is_not_there_is_told() {
     let folder = Folder::new();
     let redis = Redis::start();
-    let sidecar = Sidecar::start(&folder, &host(&redis));
+    let sidecar = Sidecar::start(&folder, &redis.host(), SETTINGS);
     let mut client = sidecar.client();
     client.ask(&commands(&["SET cart:1 SMALL"]));
     client.send(&commands(&["BLPOP cart:none 0", "GET cart:1"]));
@@ -442,13 +316,13 @@ fn a_server_that_goes_or_is_not_there_is_told() {
     }
     drop(redis);
     let mut said = String::new();
-    client.0.read_to_string(&mut said).unwrap();
+    client.stream().read_to_string(&mut said).unwrap();
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 2, "{said}");
     assert!(lines.iter().all(|line| line.starts_with("-CINCH UPSTREAM")), "{said}");
     let mut late = sidecar.client();
     let mut said = String::new();
-    late.0.read_to_string(&mut said).unwrap();
+    late.stream().read_to_string(&mut said).unwrap();
     assert!(said.starts_with("-CINCH UPSTREAM"), "{said}");
 }
 
@@ -460,7 +334,7 @@ fn garbage_is_answered_with_an_error_and_the_end() {
         client.send(b"PING\r\n");
         client.send(garbage.as_bytes());
         let mut said = String::new();
-        client.0.read_to_string(&mut said).unwrap();
+        client.stream().read_to_string(&mut said).unwrap();
         assert!(said.starts_with("+PONG\r\n-ERR Protocol error"), "{garbage}: {said}");
     }
 }
@@ -468,7 +342,7 @@ fn garbage_is_answered_with_an_error_and_the_end() {
 #[test]
 fn a_change_of_the_configuration_is_followed_and_the_end_is_in_order() {
     let (redis, folder) = (Redis::start(), Folder::new());
-    let sidecar = Sidecar::start_with(&folder, &host(&redis), &SETTINGS.replace("packed", "plain"));
+    let sidecar = Sidecar::start(&folder, &redis.host(), &SETTINGS.replace("packed", "plain"));
     let mut client = sidecar.client();
     client.ask(&commands(&["SET cart:1 LARGE"]));
     let stored = || redis.run(&["strlen", "cart:1"]).parse::<usize>().unwrap();
@@ -483,7 +357,7 @@ fn a_change_of_the_configuration_is_followed_and_the_end_is_in_order() {
     assert_eq!(code, Some(0), "{last}");
     assert!(last.contains("0 connections cut"), "{last}");
     let mut rest = Vec::new();
-    client.0.read_to_end(&mut rest).unwrap();
+    client.stream().read_to_end(&mut rest).unwrap();
     assert_eq!(rest, b"");
 }
 
@@ -491,7 +365,7 @@ fn a_change_of_the_configuration_is_followed_and_the_end_is_in_order() {
 fn redis_py_does_what_it_does_directly() {
     let pair = Pair::start();
     let port = pair.sidecar.address.port().to_string();
-    let other = host(&pair.other);
+    let other = pair.other.host();
     let other = other.rsplit_once(':').unwrap().1;
     python("proxy_redis.py").and(&[&port, other]).run("");
 }
@@ -536,7 +410,7 @@ fn a_client_of_another_database_or_socket_is_served_alike() {
     let config = folder.write("cinch.toml", settings);
     let listen = format!("unix:{socket}");
     let mut command = cinch(["proxy", "redis", "--listen", &listen, "--config", &config])
-        .and(["--upstream", &host(&redis)])
+        .and(["--upstream", &redis.host()])
         .command();
     let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary can be started");
     let mut err = BufReader::new(child.stderr.take().expect("standard error is a pipe"));
@@ -554,4 +428,72 @@ fn a_client_of_another_database_or_socket_is_served_alike() {
     drop(client);
     assert_eq!(redis.run(&["-n", "3", "dbsize"]), "1");
     assert!(redis.run(&["-n", "3", "strlen", "cart:1"]).parse::<usize>().unwrap() < 20_000);
+}
+
+#[test]
+fn what_is_packed_is_shown_through_the_policy() {
+    let pair = Pair::start();
+    pair.same(&["SET cart:1 LARGE EX 1000", "SET plain LARGE", "LPUSH list x"]);
+    let (folder, address) = (Folder::new(), pair.redis.address());
+    let config = folder.write("cinch.toml", SETTINGS);
+    let run = |arguments: &[&str]| cinch(arguments).and(["--config", &config]).run();
+    for key in ["cart:1", "plain"] {
+        let got = run(&["get", &address, key]).code(0);
+        assert!(got.out == cart(20_000), "{key}");
+    }
+    let missing = run(&["get", &address, "cart:none"]).code(3);
+    assert!(missing.err.contains("nothing is stored under cart:none"), "{}", missing.err);
+    let shown = run(&["scan", &address]).code(0);
+    let lines: Vec<Vec<&str>> =
+        shown.text().lines().map(|line| line.split_whitespace().collect()).collect();
+    let line = |key: &str| lines.iter().find(|line| line[3] == key).expect("the key is shown");
+    assert_eq!(line("cart:1")[1..3], ["packed", "carts"]);
+    assert_eq!(line("plain")[..3], ["860000", "plain", "-"]);
+    assert_eq!(run(&["scan", &address, "--keys", "cart:*"]).code(0).text().lines().count(), 1);
+    let told = run(&["explain", &address, "cart:1"]).code(0).text().to_owned();
+    for words in ["carts", "writes packed", "envelope", "860000 bytes, of the packed copy"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    pair.redis.run(&["setrange", "cart:1", "60", "xxxx"]);
+    let told = run(&["explain", &address, "cart:1"]).code(3).text().to_owned();
+    assert!(told.contains("can't be read"), "{told}");
+    run(&["get", &address, "cart:1"]).code(3);
+    assert_eq!(pair.redis.run(&["exists", "cart:1"]), "1");
+}
+
+#[test]
+fn with_certificates_on_both_sides_a_script_is_answered_alike() {
+    let (redis, other, authority) = (Redis::start(), Redis::start(), Authority::new());
+    let (far_folder, folder) = (Folder::new(), Folder::new());
+    for (folder, name) in [(&far_folder, "localhost"), (&folder, "client")] {
+        let (certificate, key) = authority.issue(name);
+        folder.write("own.pem", certificate);
+        folder.write("own.key", key);
+        folder.write("ca.pem", authority.pem());
+    }
+    // The far one is the server with TLS that the near one talks to.
+    let far = "[namespaces.none]\nkeys = [\"none:*\"]\nwrite = \"packed\"\n[proxy.redis]\n\
+               tls = { certificate = \"own.pem\", key = \"own.key\", client_ca = \"ca.pem\" }\n";
+    let far = Sidecar::start(&far_folder, &redis.host(), far);
+    let near = |shows: &str, connections: &str| {
+        let settings = format!(
+            "{SETTINGS}[proxy.redis]\nupstream_connections = \"{connections}\"\n\
+             upstream_tls = {{ ca = \"ca.pem\", {shows} server_name = \"localhost\" }}\n"
+        );
+        Sidecar::start(&folder, &far.address.to_string(), &settings)
+    };
+    for connections in ["own", "shared"] {
+        let sidecar = near("certificate = \"own.pem\", key = \"own.key\",", connections);
+        let (mut through, mut direct) = (sidecar.client(), RespClient::to(other.socket()));
+        let script = commands(&["FLUSHALL", "SET cart:1 LARGE", "GET cart:1", "SET plain LARGE"]);
+        let script = [script, commands(&["MGET cart:1 plain", "MULTI", "GET cart:1", "EXEC"])];
+        let script = script.concat();
+        assert!(through.ask(&script) == direct.ask(&script), "{connections}");
+        let nobody = near("", connections);
+        let mut client = nobody.client();
+        client.send(b"PING\r\n");
+        let mut said = String::new();
+        client.stream().read_to_string(&mut said).unwrap();
+        assert!(said.starts_with("-CINCH UPSTREAM"), "{connections}: {said}");
+    }
 }

@@ -9,9 +9,9 @@ use cinch_ingest::limits::BATCH_BYTES;
 
 use super::BUNCH_BYTES;
 use super::coupled::{Compressor, Context};
-use super::measure::children_cpu_s;
 use crate::clock::Clock;
 use crate::failure::Outcome;
+use crate::process::children_cpu_s;
 
 /// Rounds; the quickest of each row counts.
 const ROUNDS: usize = 5;

@@ -2,11 +2,11 @@
 //! it, and ended; then its files are looked at.
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,12 +15,7 @@ use cinch_ingest::load::{BUNCH_DEADLINE, Load, LoadResult, Messages, run as run_
 use super::BUNCH_BYTES;
 use super::contestants::{Contestant, Place};
 use crate::failure::Outcome;
-
-/// How long a server may take to listen.
-const START_MAX: Duration = Duration::from_secs(20);
-
-/// Ticks of /proc's processor times in a second, on every Linux there is.
-const TICKS_PER_SECOND: f64 = 100.0;
+use crate::process::{Server, cpu_s, free_port, resident_mb};
 
 /// How long a server is given to do what was sent to it, after the load.
 const SETTLE_MAX: Duration = Duration::from_secs(60);
@@ -134,7 +129,7 @@ pub(super) fn print_titles() {
 pub(super) fn measure(contestant: &Contestant, asked: Asked, messages: &Messages) -> Outcome<Row> {
     let folder = tempfile::tempdir()?;
     let place = Place { folder: folder.path(), port: free_port()?, status: free_port()? };
-    let mut server = Server::start(contestant.command(&place)?, &place)?;
+    let mut server = start(contestant, &place)?;
     let (before, own_before) = (cpu_s(server.0.id())?, cpu_s(std::process::id())?);
     let result = run_load(&load(contestant, &place, asked), messages)?;
     let load_cpu_s = cpu_s(std::process::id())? - own_before;
@@ -179,74 +174,10 @@ pub(super) fn load(contestant: &Contestant, place: &Place, asked: Asked) -> Load
     }
 }
 
-/// A server, which ends with the bench however that ends.
-pub(super) struct Server(pub(super) Child);
-
-impl Server {
-    /// Starts it and waits until it listens.
-    pub(super) fn start(mut command: Command, place: &Place) -> Outcome<Server> {
-        let log = File::create(place.folder.join("log"))?;
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log);
-        let mut server = Server(command.spawn()?);
-        let address = SocketAddr::from(([127, 0, 0, 1], place.port));
-        let start = Instant::now();
-        while TcpStream::connect(address).is_err() {
-            if server.0.try_wait()?.is_some() || start.elapsed() > START_MAX {
-                let log = fs::read_to_string(place.folder.join("log")).unwrap_or_default();
-                return Err(format!("a server does not listen: {log}").into());
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        Ok(server)
-    }
-
-    /// Asks it to end, and waits for that: ours by the end of its input, others by the signal.
-    pub(super) fn stop(&mut self, is_ours: bool) {
-        drop(self.0.stdin.take());
-        if !is_ours {
-            let id = self.0.id().to_string();
-            let _asked = Command::new("kill").args(["-TERM", &id]).status();
-        }
-        let _ended = self.0.wait();
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _killed = self.0.kill();
-        let _ended = self.0.wait();
-    }
-}
-
-pub(super) fn free_port() -> Outcome<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
-}
-
-/// Processor seconds of a process, in its own code and in the system's.
-pub(super) fn cpu_s(id: u32) -> Outcome<f64> {
-    ticks(id, 11)
-}
-
-/// Processor seconds of the children of this process that have ended.
-pub(super) fn children_cpu_s() -> Outcome<f64> {
-    ticks(std::process::id(), 13)
-}
-
-/// The sum of two of the fields of a process that follow its name.
-fn ticks(id: u32, first: usize) -> Outcome<f64> {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
-    let (_, fields) = stat.rsplit_once(") ").ok_or("/proc has another form")?;
-    let ticks: Result<Vec<f64>, _> =
-        fields.split(' ').skip(first).take(2).map(str::parse::<f64>).collect();
-    Ok(ticks?.iter().sum::<f64>() / TICKS_PER_SECOND)
-}
-
-/// The most memory that a process has had.
-pub(super) fn resident_mb(id: u32) -> Outcome<f64> {
-    let status = fs::read_to_string(format!("/proc/{id}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")).ok_or("no VmHWM in /proc")?;
-    Ok(kib.trim().parse::<f64>()? * 1024.0 / 1e6)
+/// Starts a server and waits until it listens.
+pub(super) fn start(contestant: &Contestant, place: &Place) -> Outcome<Server> {
+    let address = SocketAddr::from(([127, 0, 0, 1], place.port));
+    Server::start(contestant.command(place)?, place.folder, address)
 }
 
 /// What the ingress says of itself.

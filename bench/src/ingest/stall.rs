@@ -15,11 +15,10 @@ use cinch_ingest::config::Protocol;
 use cinch_ingest::load::{Messages, run as run_load};
 
 use super::contestants::{Contestant, Place};
-use super::measure::{
-    Asked, Server, free_port, load, page, resident_mb, settled_cpu_s, values, written,
-};
+use super::measure::{Asked, load, page, settled_cpu_s, values, written};
 use super::{BUNCH_BYTES, RESIDENT_MAX_MB};
 use crate::failure::Outcome;
+use crate::process::{Server, free_port, resident_mb};
 
 /// How long the filer stands still.
 const STALL: Duration = Duration::from_secs(10);
@@ -105,7 +104,7 @@ fn stalled(
     fs::write(&config, text.replace("[pool.default]", &pool))?;
     let out = folder.path().join("out");
     command.env("LD_PRELOAD", &library.file).env("FAULTS", folder.path()).env("FAULTY", &out);
-    let mut server = Server::start(command, &place)?;
+    let mut server = Server::start(command, place.folder, ([127, 0, 0, 1], place.port).into())?;
     let messages = |pool| Messages::new(Protocol::Cal, pool, BUNCH_BYTES, lines);
     let [noisy, quiet] = thread::scope(|scope| {
         let run = |pool, asked| {

@@ -22,7 +22,8 @@ mod stores;
 
 pub use proxy::{ProxyArguments, ProxyCommand, RedisArguments};
 pub use schema::{SchemaArguments, SchemaFormat};
-pub use stores::{BackfillArguments, TargetChoice, VerifyArguments, WalkArguments};
+pub use stores::{BackfillArguments, KeyArguments, ScanArguments, TargetChoice, ValuesCommand};
+pub use stores::{VerifyArguments, WalkArguments};
 
 const ABOUT: &str = "Measure which encoding and codec fit your payloads, and pack them so.";
 
@@ -114,6 +115,8 @@ Example:
 It only reads. The exit status is 3 where something can't be read, or a packed copy is not what its
 raw copy says.")]
     Verify(Box<VerifyArguments>),
+    #[command(flatten)]
+    Values(ValuesCommand),
     /// Pack payloads into envelopes.
     #[command(after_help = "\
 Examples:

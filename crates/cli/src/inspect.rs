@@ -104,6 +104,11 @@ pub fn run(arguments: &InspectArguments) -> Result<Done, Failure> {
     Ok(done)
 }
 
+/// What is said to people of one value.
+pub(crate) fn told(name: &str, value: &[u8]) -> String {
+    for_people(&found(name.to_owned(), value))
+}
+
 fn found(name: String, value: &[u8]) -> Found {
     let bytes = value.len();
     let (form, header) = if looks_like_interop(value) {

@@ -31,6 +31,7 @@ mod schema;
 mod sources;
 mod train;
 mod unpack;
+mod values;
 mod verify;
 mod walk;
 
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         Command::Rollout(arguments) => rollout::run(&arguments, variables()),
         Command::Backfill(arguments) => backfill::run(&arguments, variables()),
         Command::Verify(arguments) => verify::run(&arguments, variables()),
+        Command::Values(command) => values::run(&command, variables()),
         Command::MeasureWorker => evaluate::serve(),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),

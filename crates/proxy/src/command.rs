@@ -15,6 +15,9 @@ pub struct Command {
     pub name: &'static str,
     /// What becomes of it.
     pub class: Class,
+    /// Whether it needs a connection to the server that no other client uses: it changes or asks
+    /// what the server keeps of one, or it may block.
+    pub needs_own: bool,
 }
 
 /// What becomes of a command. Where keys are spoken of, only those of namespaces count: for all
@@ -36,7 +39,12 @@ pub enum Class {
     Unpack(Shape),
     /// It is replaced by one that gets the value, and answered from that.
     Inside(Inside),
-    /// It changes a value inside, or takes it for something else than a payload: refused.
+    /// It changes a value inside: refused, or done on the payload and stored by compare-and-set.
+    Changes {
+        /// It only reads, so that nothing need be stored.
+        is_only_read: bool,
+    },
+    /// It takes a value for something else than a payload: refused.
     Refused(Keys),
     /// It moves or copies a value to another key: refused if that is in another namespace.
     Moves,
@@ -166,6 +174,10 @@ impl Class {
             Class::Unpack(_) => "values in the reply are unpacked",
             Class::Inside(Inside::Length) => "answered from the envelope's header",
             Class::Inside(_) => "answered from the payload",
+            Class::Changes { is_only_read: true } => "answered from the payload",
+            Class::Changes { is_only_read: false } => {
+                "refused on keys of a namespace, or done by `change_inside = \"rewrite\"`"
+            }
             Class::Refused(_) => "refused on keys of a namespace",
             Class::Moves => "passes within a namespace, refused out of or into one",
             Class::Script => "refused on keys of a namespace, unless allowed by name",

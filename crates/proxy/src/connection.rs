@@ -3,186 +3,320 @@
 //! What is read at once is answered with one write. Neither side is read from while what came of it
 //! can't be sent on, but commands of a client are taken while its replies wait: clients that write
 //! a long pipeline before they read would else stand still for ever.
+//!
+//! It is one hand-written future: it is polled some hundred thousand times a second, and what a
+//! poll does not need is not made for it.
 
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::counters::Counters;
+use crate::lane::{Lane, Seat};
+use crate::link::Link;
+use crate::outgoing::Outgoing;
 use crate::session::Session;
+use crate::shared::{Shared, upstream};
 use crate::values::Done;
 
-/// A connection, with or without TLS.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
-
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
-
-/// How much is read at once, in bytes.
-const READ_BYTES: usize = 16 << 10;
+/// How much is read at once, in bytes. One buffer serves all connections of an event loop.
+const READ_BYTES: usize = 64 << 10;
 
 /// How much may wait to be sent before the other side is not read from any more, in bytes.
 const WAITING_BYTES_MAX: usize = 1 << 20;
 
-/// How much room an empty buffer keeps, in bytes: an idle connection costs no more.
-const KEPT_BYTES: usize = 64 << 10;
+/// How much of a client may be under way on a connection that it shares, in bytes.
+const SHARED_BYTES_MAX: usize = 256 << 10;
 
-/// What waits to be sent.
-#[derive(Default)]
-struct Outgoing {
-    bytes: Vec<u8>,
-    sent: usize,
-    needs_flush: bool,
+thread_local! {
+    static READ: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_BYTES]);
 }
 
-impl Outgoing {
-    fn take(&mut self, from: &mut Vec<u8>) {
-        if from.is_empty() {
-            return;
-        }
-        if self.bytes.is_empty() {
-            std::mem::swap(&mut self.bytes, from);
-        } else {
-            self.bytes.append(from);
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    fn is_sent(&self) -> bool {
-        self.bytes.is_empty() && !self.needs_flush
-    }
-
-    /// Sends some of it: how many bytes, or none where all was flushed.
-    async fn push(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<usize> {
-        if self.bytes.is_empty() {
-            return to.flush().await.map(|()| 0);
-        }
-        match to.write(&self.bytes[self.sent..]).await? {
-            0 => Err(io::ErrorKind::WriteZero.into()),
-            count => Ok(count),
-        }
-    }
-
-    fn has_sent(&mut self, count: usize) {
-        self.sent += count;
-        self.needs_flush = count > 0;
-        if self.sent == self.bytes.len() {
-            self.sent = 0;
-            self.bytes.clear();
-            self.bytes.shrink_to(KEPT_BYTES);
-        }
-    }
+/// Reads what is there into the loop's buffer and hands it on.
+pub(crate) fn poll_read_with<T>(
+    link: &mut Link,
+    context: &mut Context<'_>,
+    take: impl FnOnce(&[u8]) -> T,
+) -> Poll<io::Result<T>> {
+    READ.with_borrow_mut(|buffer| {
+        link.poll_read(context, buffer).map_ok(|count| take(&buffer[..count]))
+    })
 }
 
-/// Serves a client until one side ends, or until nothing is under way after `stop` says so.
+/// Where commands go.
+enum Server {
+    /// A connection that is shared with other clients.
+    Lane { lane: Arc<Lane>, seat: Arc<Seat> },
+    /// One of its own is being made.
+    Connecting(Pin<Box<dyn Future<Output = io::Result<Link>> + Send>>),
+    /// One of its own.
+    Own(Link),
+    /// It is lost.
+    Gone,
+}
+
+struct Connection {
+    client: Link,
+    server: Server,
+    session: Session,
+    shared: Arc<Shared>,
+    to_client: Outgoing,
+    to_server: Outgoing,
+    has_client: bool,
+    is_shut: bool,
+    /// Bytes that are under way on a shared connection.
+    lane_bytes: usize,
+    job: Option<JoinHandle<Done>>,
+}
+
+/// Serves a client until one side ends, or until nothing is under way after `stop` says so. The
+/// server is a connection of its own, or else a lane that is shared until that does not do.
 pub(crate) async fn serve(
-    client: Box<dyn Stream>,
-    server: Box<dyn Stream>,
-    mut session: Session,
-    counters: &Counters,
-    packing: &Arc<Semaphore>,
+    client: Link,
+    lane: Option<Arc<Lane>>,
+    session: Session,
+    shared: Arc<Shared>,
     mut stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    let (mut client_read, mut client_write) = split(client);
-    let (mut server_read, mut server_write) = split(server);
-    let (mut from_client, mut from_server) = (vec![0; READ_BYTES], vec![0; READ_BYTES]);
-    let (mut to_client, mut to_server) = (Outgoing::default(), Outgoing::default());
-    let (mut has_client, mut has_server, mut is_shut) = (true, true, false);
-    let mut job: Option<JoinHandle<Done>> = None;
-    loop {
-        if let Some(work) = session.take_work() {
-            match Arc::clone(packing).try_acquire_owned() {
+    let server = match lane {
+        _ if session.is_closing() => Server::Gone,
+        Some(lane) => Server::Lane { lane, seat: Arc::default() },
+        None => Server::Connecting(Box::pin(upstream(Arc::clone(&shared)))),
+    };
+    let mut connection = Connection {
+        client,
+        server,
+        session,
+        shared,
+        to_client: Outgoing::default(),
+        to_server: Outgoing::default(),
+        has_client: true,
+        is_shut: false,
+        lane_bytes: 0,
+        job: None,
+    };
+    let mut stopped = pin!(stop.changed());
+    // A task that has asked to be woken by the stop is woken by it: asking once is enough.
+    let mut has_asked = false;
+    let outcome = poll_fn(|context| {
+        if !has_asked {
+            has_asked = stopped.as_mut().poll(context).is_pending();
+        }
+        connection.poll(context)
+    })
+    .await;
+    if let Server::Lane { seat, .. } = &connection.server {
+        seat.leave();
+    }
+    // The client reads the end of the connection whatever becomes of this.
+    let _ended = poll_fn(|context| connection.client.poll_shutdown(context)).await;
+    outcome
+}
+
+impl Connection {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            let mut has_moved = self.poll_work(context)?;
+            has_moved |= self.poll_server(context);
+            self.to_client.take(self.session.to_client());
+            if !self.to_client.is_sent() {
+                has_moved |= self.to_client.poll_send(context, &mut self.client)?.is_ready();
+            }
+            if self.is_over() {
+                return Poll::Ready(Ok(()));
+            }
+            has_moved |= self.poll_client(context)?;
+            if !has_moved {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        if !self.to_client.is_sent() {
+            return false;
+        }
+        if matches!(self.server, Server::Gone) || self.session.is_done() {
+            return true;
+        }
+        if !self.has_client && !matches!(self.server, Server::Own(_)) && self.owes_nothing() {
+            return true;
+        }
+        let is_stopping = self.shared.is_stopping.load(Ordering::Relaxed);
+        is_stopping && self.to_server.is_sent() && self.session.is_idle()
+    }
+
+    /// Whether all that the client has said is answered.
+    fn owes_nothing(&self) -> bool {
+        !self.session.has_commands() && self.session.is_answered() && self.to_server.len() == 0
+    }
+
+    /// Has values packed on another thread, and takes them back.
+    fn poll_work(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
+        let mut has_moved = false;
+        if let Some(work) = self.session.take_work() {
+            has_moved = true;
+            match Arc::clone(&self.shared.packing).try_acquire_owned() {
                 Ok(permit) => {
-                    counters.packed_elsewhere.add();
-                    job = Some(spawn_blocking(move || {
+                    self.shared.counters.packed_elsewhere.add();
+                    self.job = Some(spawn_blocking(move || {
                         let done = work.run();
                         drop(permit);
                         done
                     }));
                 }
                 Err(_) => {
-                    counters.shed.add();
-                    session.packed(work.shed());
-                    continue;
+                    self.shared.counters.shed.add();
+                    self.session.packed(work.shed());
                 }
             }
         }
-        to_client.take(session.to_client());
-        to_server.take(session.to_server());
-        let is_stopping = *stop.borrow();
-        let is_sent = to_client.is_sent();
-        if is_sent && (!has_server || session.is_done()) {
-            break;
+        if let Some(job) = &mut self.job
+            && let Poll::Ready(done) = Pin::new(job).poll(context)
+        {
+            self.job = None;
+            self.session.packed(done.map_err(io::Error::other)?);
+            has_moved = true;
         }
-        if is_stopping && is_sent && to_server.is_empty() && session.is_idle() {
-            break;
+        Ok(has_moved)
+    }
+
+    fn poll_client(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
+        let is_crowded = match self.server {
+            Server::Lane { .. } => {
+                self.lane_bytes >= SHARED_BYTES_MAX || self.to_client.len() >= WAITING_BYTES_MAX
+            }
+            _ => self.to_server.len() >= WAITING_BYTES_MAX,
+        };
+        if is_crowded || !self.has_client || !self.session.wants_client() {
+            return Ok(false);
         }
-        if !has_client && !is_shut && !session.has_commands() && to_server.is_empty() {
-            // The server answers what it was sent, and ends its side in turn.
-            server_write.shutdown().await?;
-            is_shut = true;
-        }
-        let reads_client =
-            has_client && session.wants_client() && to_server.bytes.len() < WAITING_BYTES_MAX;
-        let reads_server = has_server && to_client.bytes.len() < WAITING_BYTES_MAX;
-        tokio::select! {
-            biased;
-            sent = to_client.push(&mut client_write), if !to_client.is_sent() => {
-                to_client.has_sent(sent?);
-            }
-            sent = to_server.push(&mut server_write), if has_server && !to_server.is_sent() => {
-                match sent {
-                    Ok(sent) => to_server.has_sent(sent),
-                    // The end is found by reading, behind what the server said before.
-                    Err(_) => to_server = Outgoing::default(),
-                }
-            }
-            read = server_read.read(&mut from_server), if reads_server => {
-                let is_understood = match read {
-                    Ok(count) if count > 0 => match session.server_sent(&from_server[..count]) {
-                        Ok(()) => true,
-                        Err(_) => {
-                            counters.protocol_errors.add();
-                            false
-                        }
-                    },
-                    Ok(_) | Err(_) => false,
-                };
-                if !is_understood {
-                    session.server_ended();
-                    has_server = false;
-                    to_server = Outgoing::default();
-                }
-            }
-            read = client_read.read(&mut from_client), if reads_client => {
-                match read? {
-                    0 => has_client = false,
-                    count => session.client_sent(&from_client[..count]),
-                }
-            }
-            done = finished(&mut job), if job.is_some() => {
-                job = None;
-                session.packed(done?);
-            }
-            changed = stop.changed(), if !is_stopping => {
-                // Whoever could say so is gone: that is a stop too.
-                changed.map_err(io::Error::other)?;
+        let session = &mut self.session;
+        let read = poll_read_with(&mut self.client, context, |bytes| {
+            session.client_sent(bytes);
+            bytes.len()
+        });
+        match read? {
+            Poll::Pending => Ok(false),
+            Poll::Ready(count) => {
+                self.has_client = count > 0;
+                Ok(true)
             }
         }
     }
-    // The client reads the end of the connection whatever becomes of this.
-    let _ended = client_write.shutdown().await;
-    Ok(())
-}
 
-async fn finished(job: &mut Option<JoinHandle<Done>>) -> io::Result<Done> {
-    match job {
-        Some(job) => job.await.map_err(io::Error::other),
-        None => std::future::pending().await,
+    fn poll_server(&mut self, context: &mut Context<'_>) -> bool {
+        match &mut self.server {
+            Server::Gone => {
+                self.session.to_server().clear();
+                false
+            }
+            Server::Own(_) => self.poll_own(context),
+            Server::Lane { .. } => self.poll_lane(context),
+            Server::Connecting(connecting) => {
+                self.to_server.take(self.session.to_server());
+                match connecting.as_mut().poll(context) {
+                    Poll::Pending => return false,
+                    Poll::Ready(Ok(link)) => {
+                        self.server = Server::Own(link);
+                        self.session.has_own();
+                    }
+                    Poll::Ready(Err(_)) => {
+                        self.shared.counters.upstream_failures.add();
+                        self.session.server_unreachable();
+                        self.server = Server::Gone;
+                    }
+                }
+                true
+            }
+        }
+    }
+
+    fn poll_own(&mut self, context: &mut Context<'_>) -> bool {
+        let Server::Own(link) = &mut self.server else { return false };
+        let mut has_moved = false;
+        self.to_server.take(self.session.to_server());
+        if !self.to_server.is_sent() {
+            match self.to_server.poll_send(context, link) {
+                Poll::Ready(Ok(())) => has_moved = true,
+                // The end is found by reading, behind what the server said before.
+                Poll::Ready(Err(_)) => self.to_server = Outgoing::default(),
+                Poll::Pending => {}
+            }
+        }
+        if !self.has_client
+            && !self.is_shut
+            && !self.session.has_commands()
+            && self.to_server.is_sent()
+        {
+            // The server answers what it was sent, and ends its side in turn.
+            match link.poll_shutdown(context) {
+                Poll::Ready(_) => self.is_shut = true,
+                Poll::Pending => return has_moved,
+            }
+        }
+        if self.to_client.len() >= WAITING_BYTES_MAX {
+            return has_moved;
+        }
+        let session = &mut self.session;
+        let read = poll_read_with(link, context, |bytes| match bytes.is_empty() {
+            true => Ok(false),
+            false => session.server_sent(bytes).map(|()| true),
+        });
+        match read {
+            Poll::Pending => has_moved,
+            Poll::Ready(Ok(Ok(true))) => true,
+            Poll::Ready(read) => {
+                if let Ok(Err(_)) = read {
+                    self.shared.counters.protocol_errors.add();
+                }
+                self.lose_server();
+                true
+            }
+        }
+    }
+
+    fn poll_lane(&mut self, context: &mut Context<'_>) -> bool {
+        let Server::Lane { lane, seat } = &mut self.server else { return false };
+        let asked = self.session.take_asked();
+        let bytes = self.session.to_server();
+        if !bytes.is_empty() {
+            self.lane_bytes += bytes.len();
+            lane.send(seat, bytes, asked);
+        }
+        let session = &mut self.session;
+        let inbox = seat.poll(context, |bytes| session.server_sent(bytes));
+        let mut has_moved = inbox.has_more;
+        if self.session.is_answered() {
+            self.lane_bytes = 0;
+        }
+        if inbox.is_lost || inbox.is_broken {
+            self.lose_server();
+            return true;
+        }
+        if self.to_client.len() >= WAITING_BYTES_MAX {
+            // Who reads slowly has others wait no longer than for what is under way.
+            self.session.leave_lane();
+        }
+        if self.session.wants_own() {
+            if let Server::Lane { seat, .. } = &self.server {
+                seat.leave();
+            }
+            self.server = Server::Connecting(Box::pin(upstream(Arc::clone(&self.shared))));
+            has_moved = true;
+        }
+        has_moved
+    }
+
+    fn lose_server(&mut self) {
+        self.session.server_ended();
+        self.to_server = Outgoing::default();
+        self.server = Server::Gone;
     }
 }

@@ -17,10 +17,14 @@ pub struct Counters {
     pub commands: Counter,
     /// Commands that were refused because they would change or read a packed value inside.
     pub refused: Counter,
+    /// Commands that changed a value inside, done here.
+    pub changed_inside: Counter,
     /// Commands that the table does not know and whose arguments name no namespace's key.
     pub unknown: Counter,
     /// Values that could not be unpacked, answered with an error.
     pub undecodable: Counter,
+    /// Damaged values of caches that were to be removed.
+    pub removed: Counter,
     /// Commands whose values were packed on another thread.
     pub packed_elsewhere: Counter,
     /// Commands whose values stayed plain because too many were being packed.
@@ -38,7 +42,12 @@ pub struct Counter(AtomicU64);
 impl Counter {
     /// Adds one.
     pub fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.add_many(1);
+    }
+
+    /// Adds as many.
+    pub fn add_many(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
     }
 
     /// Takes one away.
@@ -55,7 +64,7 @@ impl Counter {
 impl Counters {
     /// The text that Prometheus scrapes.
     pub fn text(&self) -> String {
-        let rows: [(&str, &str, &str, &Counter); 11] = [
+        let rows: [(&str, &str, &str, &Counter); 13] = [
             ("connections_total", "counter", "Connections accepted.", &self.connections),
             ("connections_open", "gauge", "Connections that are open.", &self.connections_open),
             (
@@ -66,12 +75,24 @@ impl Counters {
             ),
             ("commands_total", "counter", "Commands of clients.", &self.commands),
             ("refused_total", "counter", "Commands refused on keys of a namespace.", &self.refused),
+            (
+                "changed_inside_total",
+                "counter",
+                "Commands that changed a packed value inside.",
+                &self.changed_inside,
+            ),
             ("unknown_total", "counter", "Commands unknown to the sidecar, passed.", &self.unknown),
             (
                 "undecodable_total",
                 "counter",
                 "Replies replaced by an error because a value could not be unpacked.",
                 &self.undecodable,
+            ),
+            (
+                "removed_total",
+                "counter",
+                "Damaged values of caches, removed if they were still there.",
+                &self.removed,
             ),
             (
                 "packed_elsewhere_total",

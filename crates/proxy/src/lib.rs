@@ -11,8 +11,14 @@ mod address;
 pub mod command;
 mod connection;
 pub mod counters;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod lane;
+mod link;
+mod outgoing;
 pub mod session;
 pub mod settings;
+mod shared;
 mod sidecar;
 mod status;
 mod tls;

@@ -6,10 +6,13 @@
 //! server thinks of the connection (is a transaction open, who is subscribed) is read from its
 //! replies and never guessed from the commands, because a command may be denied.
 
+mod change;
 mod inside;
 mod owed;
 mod replies;
+mod request;
 mod requests;
+mod rewrite;
 mod rewriter;
 
 use std::collections::{HashSet, VecDeque};
@@ -24,7 +27,8 @@ use crate::counters::Counters;
 use crate::values::{Done, Work};
 use owed::{Owed, Transform, What};
 use replies::Reply;
-use requests::Request;
+use request::Request;
+use rewrite::Changing;
 
 /// The longest bulk that is scanned in one piece, in bytes. Longer ones are collected as they come.
 const WHOLE_BYTES_MAX: u64 = 16 << 10;
@@ -44,6 +48,8 @@ pub struct Limits {
     pub reply_bytes_max: usize,
     /// Values of at least this many bytes are packed on another thread.
     pub pack_elsewhere_bytes: usize,
+    /// Whether commands that change a value inside are done here; refused otherwise.
+    pub rewrites: bool,
     /// Scripts that may work on keys of namespaces, by SHA-1 or by function name, in lower case.
     pub scripts: Vec<String>,
 }
@@ -55,6 +61,7 @@ impl Default for Limits {
             request_bytes_max: 128 << 20,
             reply_bytes_max: 256 << 20,
             pack_elsewhere_bytes: 64 << 10,
+            rewrites: false,
             scripts: Vec::new(),
         }
     }
@@ -84,8 +91,26 @@ pub struct Session {
     work: Option<Pending>,
     /// Whether a command waits for the server to say which of its arguments are keys.
     is_asking_keys: bool,
+    /// The change inside a value that is under way; commands behind it wait.
+    changing: Option<Box<Changing>>,
     /// No more commands are taken; when nothing is owed any more, the connection is closed.
     is_closing: bool,
+    sharing: Sharing,
+    /// How many commands went to the server since that was asked last.
+    asked_count: usize,
+    /// Commands that are not counted yet.
+    commands: u64,
+}
+
+/// Whether the connection to the server is this client's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    Own,
+    Shared,
+    /// It is to become so once nothing is outstanding. A command may be held until then.
+    Leaving {
+        holds_command: bool,
+    },
 }
 
 /// The state of a connection as its commands set it.
@@ -141,14 +166,76 @@ impl Session {
             known: Known::default(),
             work: None,
             is_asking_keys: false,
+            changing: None,
             is_closing: false,
+            sharing: Sharing::Own,
+            asked_count: 0,
+            commands: 0,
         }
+    }
+
+    /// The connection to the server is shared with other sessions, until a command needs one that
+    /// is this session's own.
+    pub fn shares(&mut self) {
+        self.sharing = Sharing::Shared;
+    }
+
+    /// Whether it is time for a connection of its own: nothing of it is under way on the shared
+    /// one any more.
+    pub fn wants_own(&self) -> bool {
+        matches!(self.sharing, Sharing::Leaving { .. })
+            && self.owed.is_empty()
+            && self.work.is_none()
+    }
+
+    /// No more commands go to the shared connection.
+    pub fn leave_lane(&mut self) {
+        if self.sharing == Sharing::Shared {
+            self.sharing = Sharing::Leaving { holds_command: false };
+        }
+    }
+
+    /// From here on the connection to the server is its own.
+    pub fn has_own(&mut self) {
+        let before = std::mem::replace(&mut self.sharing, Sharing::Own);
+        if before == (Sharing::Leaving { holds_command: true }) {
+            let input = mem::take(&mut self.client_in);
+            let front = self.take_held(&input);
+            self.keep_rest(input, front);
+        }
+        self.take_requests();
+    }
+
+    /// How many replies the server owes for what was sent since this was asked last.
+    pub fn take_asked(&mut self) -> usize {
+        mem::take(&mut self.asked_count)
+    }
+
+    /// Whether nothing is owed to the client.
+    pub fn is_answered(&self) -> bool {
+        self.owed.is_empty() && self.work.is_none()
+    }
+
+    /// There are too many clients: this one is told so.
+    pub fn turn_away(&mut self) {
+        write_error("ERR max number of clients reached", &mut self.to_client);
+        self.is_closing = true;
+    }
+
+    /// Whether no more commands are taken.
+    pub fn is_closing(&self) -> bool {
+        self.is_closing
     }
 
     /// Takes what the client sent.
     pub fn client_sent(&mut self, bytes: &[u8]) {
-        self.client_in.extend_from_slice(bytes);
-        self.take_requests();
+        if self.client_in.is_empty() {
+            let front = self.take_from(bytes);
+            self.client_in.extend_from_slice(&bytes[front..]);
+        } else {
+            self.client_in.extend_from_slice(bytes);
+            self.take_requests();
+        }
     }
 
     /// Takes what the server sent.
@@ -157,8 +244,7 @@ impl Session {
     /// [`RespError`]: the server does not speak RESP, so that no reply can be told from another.
     /// Both connections are to be closed.
     pub fn server_sent(&mut self, bytes: &[u8]) -> Result<(), RespError> {
-        self.server_in.extend_from_slice(bytes);
-        self.take_replies()?;
+        self.take_replies(bytes)?;
         // Replies may have made room for commands that waited.
         self.take_requests();
         Ok(())
@@ -200,9 +286,13 @@ impl Session {
                 Ok(arguments) => {
                     let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
                     write_command(&arguments, &mut self.to_server);
-                    self.owed.push_back(*what);
+                    self.expect(*what);
                 }
-                Err(error) => self.refuse_with(format!("CINCH TOOLARGE {error}"), what.is_hidden),
+                Err(error) => {
+                    let changing = self.changing.take();
+                    let is_hidden = changing.map_or(what.is_hidden, |found| found.is_hidden());
+                    self.refuse_with(format!("CINCH TOOLARGE {error}"), is_hidden);
+                }
             }
         }
         self.take_requests();
@@ -230,17 +320,32 @@ impl Session {
         self.is_halted() && (self.work.is_some() || !self.client_in.is_empty())
     }
 
+    /// The server can't be reached: whoever has asked nothing yet is told so, too.
+    pub fn server_unreachable(&mut self) {
+        let is_silent = self.owed.is_empty();
+        self.end_owed("CINCH UPSTREAM the server can't be reached");
+        if is_silent {
+            write_error("CINCH UPSTREAM the server can't be reached", &mut self.to_client);
+        }
+    }
+
     /// The server is gone: every reply that is owed becomes an error, but for one that has begun,
     /// which can only be cut off.
     pub fn server_ended(&mut self) {
-        self.is_closing = true;
-        self.work = None;
-        let error = "CINCH UPSTREAM the connection to the server was lost; it is not known whether \
-                     the command was done";
-        let has_begun = self.reply.has_begun();
         if !self.owed.is_empty() {
             self.counters.upstream_failures.add();
         }
+        self.end_owed(
+            "CINCH UPSTREAM the connection to the server was lost; it is not known whether the \
+             command was done",
+        );
+    }
+
+    fn end_owed(&mut self, error: &str) {
+        self.is_closing = true;
+        self.work = None;
+        self.changing = None;
+        let has_begun = self.reply.has_begun();
         for owed in mem::take(&mut self.owed) {
             if has_begun {
                 return;
@@ -256,22 +361,33 @@ impl Session {
 
     /// Whether commands have to wait.
     fn is_halted(&self) -> bool {
-        self.work.is_some() || self.is_asking_keys || self.owed.len() >= self.limits.pipeline_max
+        self.work.is_some()
+            || self.is_asking_keys
+            || self.changing.is_some()
+            || self.owed.len() >= self.limits.pipeline_max
+            || matches!(self.sharing, Sharing::Leaving { .. })
+    }
+
+    /// Owes a reply that the server will send.
+    fn expect(&mut self, owed: Owed) {
+        self.asked_count += 1;
+        self.owed.push_back(owed);
     }
 
     /// Answers a command that was not sent.
     fn refuse_with(&mut self, error: String, is_hidden: bool) {
         let mut reply = Vec::new();
         write_error(&error, &mut reply);
-        let what = if self.asked.in_transaction {
+        if self.asked.in_transaction {
             // The server is told by a command that it refuses too, so that EXEC aborts.
             self.to_server.extend_from_slice(REFUSED_WHEN_QUEUED);
-            What::Instead(reply)
+            let what = What::Instead(reply);
+            self.expect(Owed { what, is_hidden, may_be_queued: false });
         } else {
-            What::Own(reply)
-        };
-        self.owed.push_back(Owed { what, is_hidden, may_be_queued: false });
-        self.settle();
+            let what = What::Own(reply);
+            self.owed.push_back(Owed { what, is_hidden, may_be_queued: false });
+            self.settle();
+        }
     }
 
     /// Sends the sidecar's own replies whose turn it is.

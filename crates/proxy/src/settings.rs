@@ -19,6 +19,8 @@ pub struct Settings {
     pub listen: Vec<String>,
     /// The server.
     pub upstream: Option<String>,
+    /// Whether clients share connections to the server.
+    pub upstream_connections: Upstreams,
     /// Where `/metrics` and `/healthz` are, `HOST:PORT`; nowhere if it is not set.
     pub status: Option<String>,
     /// How many event loops; 0 stands for one for each processor.
@@ -39,12 +41,36 @@ pub struct Settings {
     pub drain_ms: u64,
     /// How long a connection to the server may take, in milliseconds.
     pub connect_ms: u64,
+    /// What becomes of commands that change a packed value inside.
+    pub change_inside: ChangeInside,
     /// Scripts that may work on keys of namespaces, by SHA-1 or by function name.
     pub scripts: Vec<String>,
     /// TLS towards clients.
     pub tls: Option<ServerTls>,
     /// TLS towards the server.
     pub upstream_tls: Option<ClientTls>,
+}
+
+/// Whose a connection to the server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Upstreams {
+    /// Each client has one.
+    #[default]
+    Own,
+    /// The clients of an event loop share one, until they do what a connection remembers.
+    Shared,
+}
+
+/// What becomes of `APPEND`, `SETRANGE`, `SETBIT` and `BITFIELD` on packed values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeInside {
+    /// They are refused.
+    #[default]
+    Refuse,
+    /// They are done on the payload, which is stored if nobody has changed it meanwhile.
+    Rewrite,
 }
 
 /// TLS towards clients. Paths are relative to the configuration file.
@@ -79,6 +105,7 @@ impl Default for Settings {
         Settings {
             listen: Vec::new(),
             upstream: None,
+            upstream_connections: Upstreams::Own,
             status: None,
             workers: 0,
             connections_max: 10_000,
@@ -89,6 +116,7 @@ impl Default for Settings {
             packing_max: 64,
             drain_ms: 10_000,
             connect_ms: 2_000,
+            change_inside: ChangeInside::Refuse,
             scripts: Vec::new(),
             tls: None,
             upstream_tls: None,
@@ -172,6 +200,7 @@ impl Settings {
             request_bytes_max: self.request_bytes_max,
             reply_bytes_max: self.reply_bytes_max,
             pack_elsewhere_bytes: self.pack_elsewhere_bytes,
+            rewrites: self.change_inside == ChangeInside::Rewrite,
             scripts: self.scripts.iter().map(|name| name.to_lowercase()).collect(),
         })
     }

@@ -12,20 +12,22 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use cinch_rollout::live::Live;
-use rustls::pki_types::ServerName;
-use socket2::{Domain, Protocol, Socket, Type};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use socket2::{Domain, Protocol, Type};
+use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use tokio_rustls::{TlsAcceptor, TlsConnector};
+use tokio_rustls::TlsStream;
 
 use crate::address::Address;
-use crate::connection::{Stream, serve};
+use crate::connection::serve;
 use crate::counters::Counters;
-use crate::session::{Limits, Session};
-use crate::settings::{SettingError, Settings};
+use crate::lane::Lane;
+use crate::link::{Link, Socket};
+use crate::session::Session;
+use crate::settings::{SettingError, Settings, Upstreams};
+use crate::shared::Shared;
 use crate::status::Status;
 use crate::tls::{self, TlsError};
 
@@ -93,20 +95,6 @@ pub struct Totals {
     pub cut: u64,
 }
 
-/// What every connection needs.
-struct Shared {
-    live: Arc<Live>,
-    limits: Arc<Limits>,
-    counters: Arc<Counters>,
-    upstream: Address,
-    tls: Option<(TlsConnector, ServerName<'static>)>,
-    acceptor: Option<TlsAcceptor>,
-    packing: Arc<Semaphore>,
-    connections_max: u64,
-    connect_max: Duration,
-    drain_max: Duration,
-}
-
 enum Listener {
     Tcp(std::net::TcpListener),
     Unix(StdUnixListener),
@@ -120,6 +108,7 @@ impl Sidecar {
     pub fn start(settings: &Settings, live: Arc<Live>) -> Result<Sidecar, SidecarError> {
         let upstream = settings.upstream()?;
         let counters = Arc::new(Counters::default());
+        let is_stopping = Arc::new(AtomicBool::new(false));
         let shared = Arc::new(Shared {
             live: Arc::clone(&live),
             limits: Arc::new(settings.limits()?),
@@ -134,12 +123,14 @@ impl Sidecar {
             connections_max: settings.connections_max as u64,
             connect_max: Duration::from_millis(settings.connect_ms),
             drain_max: Duration::from_millis(settings.drain_ms),
+            is_stopping: Arc::clone(&is_stopping),
+            shares: settings.upstream_connections == Upstreams::Shared,
         });
         let mut sidecar = Sidecar {
             addresses: Vec::new(),
             status: None,
             stop: watch::channel(false).0,
-            is_stopping: Arc::default(),
+            is_stopping,
             threads: Vec::new(),
             counters: Arc::clone(&counters),
             files: Vec::new(),
@@ -244,7 +235,8 @@ fn listen(address: &Address, loops: &mut [Vec<Listener>]) -> io::Result<Address>
 }
 
 fn tcp(address: SocketAddr) -> io::Result<std::net::TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    let socket =
+        socket2::Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(true)?;
     socket.set_nonblocking(true)?;
@@ -269,119 +261,108 @@ async fn event_loop(
 ) {
     let mut connections = JoinSet::new();
     let mut accepting = JoinSet::new();
-    let (send, mut accepted) = tokio::sync::mpsc::channel::<Box<dyn Stream>>(1);
+    let (send, mut accepted) = tokio::sync::mpsc::channel::<Socket>(1);
     for listener in listeners {
         accepting.spawn(accept(listener, send.clone()));
     }
     drop(send);
+    let lane = shared.shares.then(Arc::<Lane>::default);
+    if let Some(lane) = &lane {
+        let (lane, shared) = (Arc::clone(lane), Arc::clone(shared));
+        accepting.spawn(async move { lane.run(shared).await });
+    }
     loop {
         tokio::select! {
-            stream = accepted.recv() => {
-                let Some(stream) = stream else { break };
+            socket = accepted.recv() => {
+                let Some(socket) = socket else { break };
                 let counters = &shared.counters;
                 counters.connections.add();
                 counters.connections_open.add();
-                connections.spawn(connection(stream, Arc::clone(shared), stop.clone()));
+                let (shared, lane) = (Arc::clone(shared), lane.clone());
+                connections.spawn(connection(socket, lane, shared, stop.clone()));
             }
             Some(_) = connections.join_next() => {}
             // Whoever could say so is gone: that is a stop too.
             _ = stop.changed() => break,
         }
     }
-    accepting.shutdown().await;
+    drop(accepted);
     let ended = async { while connections.join_next().await.is_some() {} };
     // Who has not ended by then is cut, and counted.
     let _ended = timeout(shared.drain_max, ended).await;
 }
 
-async fn accept(listener: Listener, to: tokio::sync::mpsc::Sender<Box<dyn Stream>>) {
-    match listener {
-        Listener::Tcp(listener) => {
-            let Ok(listener) = TcpListener::from_std(listener) else { return };
-            loop {
-                let stream: Box<dyn Stream> = match listener.accept().await {
-                    Ok((stream, _)) => {
-                        // A socket that takes it not still works, only a little later.
-                        let _set = stream.set_nodelay(true);
-                        Box::new(stream)
+async fn accept(listener: Listener, to: tokio::sync::mpsc::Sender<Socket>) {
+    let listener = match listener {
+        Listener::Tcp(listener) => TcpListener::from_std(listener).map(Accepting::Tcp),
+        Listener::Unix(listener) => UnixListener::from_std(listener).map(Accepting::Unix),
+    };
+    let Ok(listener) = listener else { return };
+    loop {
+        tokio::select! {
+            () = to.closed() => return,
+            socket = listener.accept() => match socket {
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+                Ok(socket) => {
+                    if to.send(socket).await.is_err() {
+                        return;
                     }
-                    Err(_) => {
-                        tokio::time::sleep(ACCEPT_PAUSE).await;
-                        continue;
-                    }
-                };
-                if to.send(stream).await.is_err() {
-                    return;
-                }
-            }
-        }
-        Listener::Unix(listener) => {
-            let Ok(listener) = UnixListener::from_std(listener) else { return };
-            loop {
-                let stream: Box<dyn Stream> = match listener.accept().await {
-                    Ok((stream, _)) => Box::new(stream),
-                    Err(_) => {
-                        tokio::time::sleep(ACCEPT_PAUSE).await;
-                        continue;
-                    }
-                };
-                if to.send(stream).await.is_err() {
-                    return;
                 }
             }
         }
     }
 }
 
-async fn connection(stream: Box<dyn Stream>, shared: Arc<Shared>, stop: watch::Receiver<bool>) {
+enum Accepting {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Accepting {
+    async fn accept(&self) -> io::Result<Socket> {
+        match self {
+            Accepting::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                // A socket that takes it not still works, only a little later.
+                let _set = stream.set_nodelay(true);
+                Ok(Socket::Tcp(stream))
+            }
+            Accepting::Unix(listener) => Ok(Socket::Unix(listener.accept().await?.0)),
+        }
+    }
+}
+
+async fn connection(
+    socket: Socket,
+    lane: Option<Arc<Lane>>,
+    shared: Arc<Shared>,
+    stop: watch::Receiver<bool>,
+) {
     // An error of a socket ends this connection alone, and there is nobody to tell.
-    let _ended = connection_of(stream, &shared, stop).await;
+    let _ended = connection_of(socket, lane, Arc::clone(&shared), stop).await;
     shared.counters.connections_open.take();
 }
 
 async fn connection_of(
-    stream: Box<dyn Stream>,
-    shared: &Shared,
+    socket: Socket,
+    lane: Option<Arc<Lane>>,
+    shared: Arc<Shared>,
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    let mut client: Box<dyn Stream> = match &shared.acceptor {
-        None => stream,
-        Some(acceptor) => Box::new(timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await??),
-    };
-    let counters = &shared.counters;
-    if counters.connections_open.count() > shared.connections_max {
-        counters.connections_refused.add();
-        return say(&mut client, "-ERR max number of clients reached\r\n").await;
-    }
-    let server = match timeout(shared.connect_max, upstream(shared)).await {
-        Ok(Ok(server)) => server,
-        Ok(Err(_)) | Err(_) => {
-            counters.upstream_failures.add();
-            return say(&mut client, "-CINCH UPSTREAM the server can't be reached\r\n").await;
+    let client = match &shared.acceptor {
+        None => Link::Plain(socket),
+        Some(acceptor) => {
+            let stream = timeout(HANDSHAKE_MAX, acceptor.accept(socket)).await??;
+            Link::Tls(Box::new(TlsStream::Server(stream)))
         }
     };
-    let session =
-        Session::new(Arc::clone(&shared.live), Arc::clone(&shared.limits), Arc::clone(counters));
-    serve(client, server, session, counters, &shared.packing, stop).await
-}
-
-async fn upstream(shared: &Shared) -> io::Result<Box<dyn Stream>> {
-    let stream: Box<dyn Stream> = match &shared.upstream {
-        Address::Tcp(address) => {
-            let stream = TcpStream::connect(address).await?;
-            stream.set_nodelay(true)?;
-            Box::new(stream)
-        }
-        Address::Unix(path) => Box::new(UnixStream::connect(path).await?),
-    };
-    match &shared.tls {
-        None => Ok(stream),
-        Some((connector, name)) => Ok(Box::new(connector.connect(name.clone(), stream).await?)),
+    let (live, limits) = (Arc::clone(&shared.live), Arc::clone(&shared.limits));
+    let mut session = Session::new(live, limits, Arc::clone(&shared.counters));
+    if shared.counters.connections_open.count() > shared.connections_max {
+        shared.counters.connections_refused.add();
+        session.turn_away();
+    } else if lane.is_some() {
+        session.shares();
     }
-}
-
-async fn say(client: &mut Box<dyn Stream>, words: &str) -> io::Result<()> {
-    use tokio::io::AsyncWriteExt;
-    client.write_all(words.as_bytes()).await?;
-    client.shutdown().await
+    serve(client, lane, session, shared, stop).await
 }

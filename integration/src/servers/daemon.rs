@@ -167,7 +167,7 @@ pub(super) fn without_privileges<'a>(command: &'a mut Command, folder: &Path) ->
 
 /// Runs a command to its end, with this on its standard input, and returns its standard output.
 #[track_caller]
-pub(super) fn output(command: &mut Command, input: Vec<u8>, package: &str) -> String {
+pub(crate) fn output(command: &mut Command, input: Vec<u8>, package: &str) -> String {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.unwrap_or_else(|error| {
         let name = command.get_program().to_string_lossy().into_owned();

@@ -2,7 +2,7 @@
 //!
 //! It is filled through `redis-cli`, so that no client library of ours has a part in it.
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -58,8 +58,14 @@ impl Redis {
         nodes
     }
 
-    fn host(&self) -> String {
-        format!("127.0.0.1:{}", self.0.port())
+    /// `HOST:PORT`.
+    pub fn host(&self) -> String {
+        self.socket().to_string()
+    }
+
+    /// Where it listens.
+    pub fn socket(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.0.port()).into()
     }
 
     /// The address of the database 0.

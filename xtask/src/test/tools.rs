@@ -67,6 +67,12 @@ const TOOLS: &[Tool] = &[
         package: "golang-go",
     },
     Tool {
+        name: "node and npm",
+        needed_for: "the client of Redis that only JavaScript has",
+        probes: &[&["sh", "-c", "node --version && npm --version"]],
+        package: "nodejs npm",
+    },
+    Tool {
         name: "protoc",
         needed_for: "the tests of schemas in Protobuf's language",
         probes: &[&["protoc", "--version"]],

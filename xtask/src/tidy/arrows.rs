@@ -32,10 +32,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("python", &["core", "evaluate", "learn"]),
     (
         "bench",
-        &["core", "schema", "generate", "evaluate", "learn", "wire", "rollout", "stores", "ingest"],
+        &[
+            "core", "schema", "generate", "evaluate", "learn", "wire", "rollout", "stores",
+            "ingest", "proxy",
+        ],
     ),
     ("cart-service", &["rollout", "stores"]),
-    ("fuzz", &["core", "wire"]),
+    ("fuzz", &["core", "wire", "proxy"]),
     // What applications link is tested from outside too: against the server, as they use it.
     ("integration", &["ingest-client"]),
     ("xtask", &[]),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cinch_stores::backfill::{SAMPLE_DEFAULT, SKIP_EXPIRING_BELOW_MS_DEFAULT};
 use cinch_stores::control::proof::SETTLE_MS_DEFAULT;
 use cinch_stores::walk::{CONCURRENCY_DEFAULT, CONCURRENCY_MAX};
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::ProgressChoice;
 
@@ -98,4 +98,56 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "TIME", requires = "control",
           default_value_t = Duration::from_millis(SETTLE_MS_DEFAULT).into())]
     pub settle: humantime::Duration,
+}
+
+/// What shows values of a store.
+#[derive(Debug, Subcommand)]
+pub enum ValuesCommand {
+    /// Print the payload that a store holds under a key; nothing is changed.
+    #[command(after_help = "\
+Example:
+  cinch get redis://cache.example:6379/0 cart:42 --config cinch.toml
+
+The exit status is 3 where nothing is there, or it can't be read.")]
+    Get(KeyArguments),
+    /// List a store's keys, with the size and form of what is stored.
+    #[command(after_help = "\
+Example:
+  cinch scan redis://cache.example:6379/0 --keys 'cart:*' --config cinch.toml
+
+The columns are bytes, form, namespace and key.")]
+    Scan(ScanArguments),
+    /// Tell how the value under a key is stored, and by what policy.
+    #[command(after_help = "\
+Example:
+  cinch explain redis://cache.example:6379/0 cart:42 --config cinch.toml")]
+    Explain(KeyArguments),
+}
+
+/// `cinch get` and `cinch explain`
+#[derive(Debug, Args)]
+pub struct KeyArguments {
+    /// redis://, mongodb://, postgres://, mysql:// or sqlite:, with the names of its fields.
+    pub store: String,
+    /// The key.
+    pub key: String,
+    /// The configuration with the namespaces.
+    #[arg(short, long, value_name = "FILE", default_value = "cinch.toml")]
+    pub config: PathBuf,
+}
+
+/// `cinch scan`
+#[derive(Debug, Args)]
+pub struct ScanArguments {
+    /// redis://, mongodb://, postgres://, mysql:// or sqlite:, with the names of its fields.
+    pub store: String,
+    /// Only keys that match this, as in a namespace's `keys`.
+    #[arg(long, value_name = "GLOB")]
+    pub keys: Option<String>,
+    /// The most keys that are shown.
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub limit: usize,
+    /// The configuration with the namespaces.
+    #[arg(short, long, value_name = "FILE", default_value = "cinch.toml")]
+    pub config: PathBuf,
 }

@@ -5,43 +5,51 @@ use super::{Channels, Class, Command, Connection, Inside, Keys, Shape, Values};
 
 const OPAQUE: Class = Class::Opaque;
 
+const CHANGES: Class = Class::Changes { is_only_read: false };
+
 const fn pack(values: Values, reply: Option<Shape>) -> Class {
     Class::Pack { values, reply }
 }
 
 const fn row(name: &'static str, class: Class) -> Command {
-    Command { name, class }
+    let needs_own = matches!(class, Class::Connection(_) | Class::Replication);
+    Command { name, class, needs_own }
+}
+
+/// A row of a command that needs a connection of its own.
+const fn own(name: &'static str) -> Command {
+    Command { name, class: OPAQUE, needs_own: true }
 }
 
 /// Every command that the sidecar knows, in the order of names.
 pub const COMMANDS: &[Command] = &[
-    row("ACL", OPAQUE),
-    row("APPEND", Class::Refused(Keys::First)),
-    row("ASKING", OPAQUE),
-    row("AUTH", OPAQUE),
+    own("ACL"),
+    row("APPEND", CHANGES),
+    own("ASKING"),
+    own("AUTH"),
     row("BGREWRITEAOF", OPAQUE),
     row("BGSAVE", OPAQUE),
     row("BITCOUNT", Class::Inside(Inside::BitCount)),
-    row("BITFIELD", Class::Refused(Keys::First)),
-    row("BITFIELD_RO", Class::Refused(Keys::First)),
+    row("BITFIELD", CHANGES),
+    row("BITFIELD_RO", Class::Changes { is_only_read: true }),
     row("BITOP", Class::Refused(Keys::From(2))),
     row("BITPOS", Class::Inside(Inside::BitPosition)),
-    row("BLMOVE", OPAQUE),
-    row("BLMPOP", OPAQUE),
-    row("BLPOP", OPAQUE),
-    row("BRPOP", OPAQUE),
-    row("BRPOPLPUSH", OPAQUE),
-    row("BZMPOP", OPAQUE),
-    row("BZPOPMAX", OPAQUE),
-    row("BZPOPMIN", OPAQUE),
+    own("BLMOVE"),
+    own("BLMPOP"),
+    own("BLPOP"),
+    own("BRPOP"),
+    own("BRPOPLPUSH"),
+    own("BZMPOP"),
+    own("BZPOPMAX"),
+    own("BZPOPMIN"),
     row("CLIENT", Class::Connection(Connection::Client)),
-    row("CLUSTER", OPAQUE),
+    own("CLUSTER"),
     row("COMMAND", OPAQUE),
     row("COMMANDLOG", OPAQUE),
     row("CONFIG", OPAQUE),
     row("COPY", Class::Moves),
     row("DBSIZE", OPAQUE),
-    row("DEBUG", OPAQUE),
+    own("DEBUG"),
     row("DECR", OPAQUE),
     row("DECRBY", OPAQUE),
     row("DEL", OPAQUE),
@@ -60,7 +68,7 @@ pub const COMMANDS: &[Command] = &[
     row("EXPIRE", OPAQUE),
     row("EXPIREAT", OPAQUE),
     row("EXPIRETIME", OPAQUE),
-    row("FAILOVER", OPAQUE),
+    own("FAILOVER"),
     row("FCALL", Class::Script),
     row("FCALL_RO", Class::Script),
     row("FLUSHALL", OPAQUE),
@@ -135,7 +143,7 @@ pub const COMMANDS: &[Command] = &[
     row("LTRIM", OPAQUE),
     row("MEMORY", OPAQUE),
     row("MGET", Class::Unpack(Shape::EachKey)),
-    row("MIGRATE", OPAQUE),
+    own("MIGRATE"),
     row("MODULE", OPAQUE),
     row("MONITOR", Class::Connection(Connection::Monitor)),
     row("MOVE", OPAQUE),
@@ -163,8 +171,8 @@ pub const COMMANDS: &[Command] = &[
     row("PUNSUBSCRIBE", Class::Connection(Connection::Unsubscribe(Channels::Patterns))),
     row("QUIT", Class::Connection(Connection::Quit)),
     row("RANDOMKEY", OPAQUE),
-    row("READONLY", OPAQUE),
-    row("READWRITE", OPAQUE),
+    own("READONLY"),
+    own("READWRITE"),
     row("RENAME", Class::Moves),
     row("RENAMENX", Class::Moves),
     row("REPLCONF", Class::Replication),
@@ -184,13 +192,13 @@ pub const COMMANDS: &[Command] = &[
     row("SCRIPT", OPAQUE),
     row("SDIFF", OPAQUE),
     row("SDIFFSTORE", OPAQUE),
-    row("SELECT", OPAQUE),
+    own("SELECT"),
     row("SET", pack(Values::One(2), Some(Shape::Value))),
-    row("SETBIT", Class::Refused(Keys::First)),
+    row("SETBIT", CHANGES),
     row("SETEX", pack(Values::One(3), None)),
     row("SETNX", pack(Values::One(2), None)),
-    row("SETRANGE", Class::Refused(Keys::First)),
-    row("SHUTDOWN", OPAQUE),
+    row("SETRANGE", CHANGES),
+    own("SHUTDOWN"),
     row("SINTER", OPAQUE),
     row("SINTERCARD", OPAQUE),
     row("SINTERSTORE", OPAQUE),
@@ -223,8 +231,8 @@ pub const COMMANDS: &[Command] = &[
     row("UNLINK", OPAQUE),
     row("UNSUBSCRIBE", Class::Connection(Connection::Unsubscribe(Channels::Plain))),
     row("UNWATCH", Class::Connection(Connection::Unwatch)),
-    row("WAIT", OPAQUE),
-    row("WAITAOF", OPAQUE),
+    own("WAIT"),
+    own("WAITAOF"),
     row("WATCH", Class::Connection(Connection::Watch)),
     row("XACK", OPAQUE),
     row("XADD", OPAQUE),
@@ -236,8 +244,8 @@ pub const COMMANDS: &[Command] = &[
     row("XLEN", OPAQUE),
     row("XPENDING", OPAQUE),
     row("XRANGE", OPAQUE),
-    row("XREAD", OPAQUE),
-    row("XREADGROUP", OPAQUE),
+    own("XREAD"),
+    own("XREADGROUP"),
     row("XREVRANGE", OPAQUE),
     row("XSETID", OPAQUE),
     row("XTRIM", OPAQUE),

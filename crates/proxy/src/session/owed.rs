@@ -40,6 +40,12 @@ pub(super) enum What {
         channels: Channels,
         left: Left,
     },
+    /// A damaged value was removed, or not.
+    Removal,
+    /// The value that is to be changed inside, for the sidecar.
+    ChangeRead,
+    /// Whether the changed value was stored, for the sidecar.
+    ChangeWrite,
     /// The keys of a command that the table does not know, which waits for them.
     KeysOf(Vec<u8>),
 }

@@ -7,7 +7,7 @@ use cinch_wire::resp::{AggregateKind, Event, LineKind, RespError};
 
 use super::owed::{Left, Owed, What};
 use super::rewriter::{Plan, Rewriter};
-use super::{Session, place};
+use super::{Session, place, write_command};
 use crate::command::Channels;
 
 /// What is done with the reply that is coming.
@@ -25,22 +25,28 @@ pub(super) enum Reply {
 }
 
 /// A reply that is kept.
-#[derive(Default)]
 pub(super) struct Kept {
-    raw: Vec<u8>,
-    bulks: Vec<Vec<u8>>,
+    pub(super) raw: Vec<u8>,
+    pub(super) bulks: Vec<Vec<u8>>,
     is_inside_bulk: bool,
+    /// A bulk was longer than the limit.
+    pub(super) is_cut: bool,
+    limit_bytes: usize,
     why: Why,
 }
 
-#[derive(Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Why {
     /// It may be an acknowledgement of a subscription, or a message.
-    #[default]
     Subscribed,
     /// It is for the sidecar: the keys of a command.
     Keys,
+    /// It is for the sidecar: a value that is changed inside.
+    Change,
 }
+
+/// How much room an empty buffer keeps, in bytes.
+const KEPT_BYTES: usize = 4 << 10;
 
 /// The longest acknowledgement or list of keys that is kept, in bytes: names as long as commands.
 const KEPT_BYTES_MAX: usize = 16 << 20;
@@ -53,8 +59,25 @@ impl Reply {
 }
 
 impl Session {
-    pub(super) fn take_replies(&mut self) -> Result<(), RespError> {
-        let input = mem::take(&mut self.server_in);
+    pub(super) fn take_replies(&mut self, bytes: &[u8]) -> Result<(), RespError> {
+        if self.server_in.is_empty() {
+            let (at, result) = self.take_replies_from(bytes);
+            self.server_in.extend_from_slice(&bytes[at..]);
+            return result;
+        }
+        let mut input = mem::take(&mut self.server_in);
+        input.extend_from_slice(bytes);
+        let (at, result) = self.take_replies_from(&input);
+        input.drain(..at);
+        if input.is_empty() {
+            input.shrink_to(KEPT_BYTES);
+        }
+        self.server_in = input;
+        result
+    }
+
+    /// Takes what is at the front of the input: how much of it.
+    fn take_replies_from(&mut self, input: &[u8]) -> (usize, Result<(), RespError>) {
         let mut events = mem::take(&mut self.events);
         let mut at = 0;
         let result = loop {
@@ -71,9 +94,7 @@ impl Session {
             at += scan.consumed;
         };
         self.events = events;
-        self.server_in = input;
-        self.server_in.drain(..at);
-        result
+        (at, result)
     }
 
     fn part_of_reply(&mut self, raw: &[u8], events: &[Event], is_whole: bool) {
@@ -119,14 +140,14 @@ impl Session {
             && self.known.subscriptions.iter().any(|names| !names.is_empty());
         let Some(front) = self.owed.front_mut() else {
             return match is_array && is_subscribed {
-                true => Reply::Kept(Kept::default()),
+                true => Reply::Kept(Kept::of(Why::Subscribed, KEPT_BYTES_MAX)),
                 false => Reply::Passes { is_fronts: false },
             };
         };
         let awaits_names = matches!(front.what, What::Acknowledgements { .. });
         if is_push || is_array && is_subscribed {
             return match awaits_names || is_array {
-                true => Reply::Kept(Kept::default()),
+                true => Reply::Kept(Kept::of(Why::Subscribed, KEPT_BYTES_MAX)),
                 false => Reply::Passes { is_fronts: false },
             };
         }
@@ -134,7 +155,7 @@ impl Session {
             return Reply::Passes { is_fronts: false };
         }
         if awaits_names && is_array {
-            return Reply::Kept(Kept::default());
+            return Reply::Kept(Kept::of(Why::Subscribed, KEPT_BYTES_MAX));
         }
         let is_hidden = front.is_hidden;
         let passes = match is_hidden {
@@ -200,7 +221,10 @@ impl Session {
                 Reply::Dropped { is_fronts: true }
             }
             What::Instead(_) => Reply::Dropped { is_fronts: true },
-            What::KeysOf(_) => Reply::Kept(Kept { why: Why::Keys, ..Kept::default() }),
+            What::KeysOf(_) => Reply::Kept(Kept::of(Why::Keys, KEPT_BYTES_MAX)),
+            What::ChangeRead | What::ChangeWrite => {
+                Reply::Kept(Kept::of(Why::Change, self.limits.reply_bytes_max))
+            }
             _ => passes,
         }
     }
@@ -220,7 +244,8 @@ impl Session {
                 self.owed.pop_front();
             }
             Reply::Dropped { is_fronts: true } => self.end_dropped(),
-            Reply::Rewritten { rewriter, is_hidden } => {
+            Reply::Rewritten { mut rewriter, is_hidden } => {
+                let damaged = mem::take(&mut rewriter.damaged);
                 for _ in 0..rewriter.undecodable {
                     self.counters.undecodable.add();
                 }
@@ -229,13 +254,28 @@ impl Session {
                 }
                 self.known.step_error = None;
                 self.owed.pop_front();
+                self.remove(&damaged);
             }
-            Reply::Kept(kept) => match kept.why {
+            Reply::Kept(mut kept) => match kept.why {
                 Why::Keys => self.keys_arrived(&kept),
+                Why::Change => self.change_arrived(&mut kept),
                 Why::Subscribed => self.acknowledged(kept),
             },
         }
         self.settle();
+    }
+
+    /// Removes damaged values from a cache, if they are still what was read. A client that watches
+    /// keys or has a transaction open would be disturbed by that; then the next reader does it.
+    fn remove(&mut self, damaged: &[(Vec<u8>, Vec<u8>)]) {
+        if self.asked.in_transaction || self.asked.watches || self.is_closing {
+            return;
+        }
+        for (key, value) in damaged {
+            write_command(&[b"EVAL", COMPARE_AND_DELETE, b"1", key, value], &mut self.to_server);
+            self.expect(Owed { what: What::Removal, is_hidden: true, may_be_queued: false });
+            self.counters.removed.add();
+        }
     }
 
     fn end_dropped(&mut self) {
@@ -311,7 +351,7 @@ impl Session {
         if (is_list || has_none) && !is_ours {
             self.counters.unknown.add();
             self.to_server.extend_from_slice(&raw);
-            self.owed.push_back(Owed { what: What::Pass, is_hidden, may_be_queued: false });
+            self.expect(Owed { what: What::Pass, is_hidden, may_be_queued: false });
         } else {
             self.counters.refused.add();
             self.refuse_with(super::requests::UNKNOWN.to_owned(), is_hidden);
@@ -319,13 +359,28 @@ impl Session {
     }
 }
 
+/// Removes a value if it is this one. A field of a hash is none, and stays.
+const COMPARE_AND_DELETE: &[u8] =
+    b"if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+
 /// What a client reads whose user lacks a right that an answer needs.
 const STEP_REFUSED: &str = "CINCH NOPERM the length of a packed value needs the right to MULTI, \
                             GETRANGE, STRLEN and EXEC";
 
 impl Kept {
+    fn of(why: Why, limit_bytes: usize) -> Kept {
+        let (raw, bulks) = (Vec::new(), Vec::new());
+        Kept { raw, bulks, is_inside_bulk: false, is_cut: false, limit_bytes, why }
+    }
+
     fn take(&mut self, raw: &[u8], events: &[Event]) {
-        if self.raw.len() < KEPT_BYTES_MAX || self.why == Why::Subscribed {
+        let is_wanted = match self.why {
+            Why::Subscribed => true,
+            Why::Keys => self.raw.len() < KEPT_BYTES_MAX,
+            // The kind of the reply, or the words of an error.
+            Why::Change => self.raw.is_empty(),
+        };
+        if is_wanted {
             self.raw.extend_from_slice(raw);
         }
         for event in events {
@@ -338,10 +393,10 @@ impl Kept {
                     self.is_inside_bulk = true;
                 }
                 Event::BulkPart(part) => {
-                    if let Some(last) = self.bulks.last_mut()
-                        && last.len() < KEPT_BYTES_MAX
-                    {
-                        last.extend_from_slice(part.of(raw));
+                    let limit_bytes = self.limit_bytes;
+                    match self.bulks.last_mut().filter(|last| last.len() < limit_bytes) {
+                        Some(last) => last.extend_from_slice(part.of(raw)),
+                        None => self.is_cut = true,
                     }
                 }
                 Event::BulkEnds => self.is_inside_bulk = false,

@@ -5,41 +5,21 @@ use std::mem;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cinch_wire::resp::{Event, inline_arguments, write_error};
+use cinch_wire::resp::{Event, write_error};
 
 use super::inside::Question;
 use super::owed::{Left, Owed, Transform, What};
-use super::{Pending, SUBSCRIPTIONS_MAX, Session, place, write_command};
-use crate::command::{Class, Connection, Inside, Keys, Shape, Values, command_named};
+use super::request::Mode;
+use super::{Pending, SUBSCRIPTIONS_MAX, Session, Sharing, place, write_command};
+use crate::command::{Class, Command, Connection, Inside, Keys, Shape, Values, command_named};
 use crate::values::{self, HEAD_BYTES, Packing, Work};
 
 /// What a client reads that sent a command unknown to the sidecar on keys of a namespace.
 pub(super) const UNKNOWN: &str = "CINCH UNKNOWN the sidecar does not know this command, and it \
                                   names a key of a packed namespace";
 
-/// A command that is being received.
-#[derive(Debug, Default)]
-pub(super) struct Request {
-    /// How much of the input was scanned; the command begins at the front.
-    scanned: usize,
-    /// Where its arguments are in the input.
-    arguments: Vec<(usize, usize)>,
-    /// Where the argument is that comes in parts.
-    parts: Option<(usize, usize)>,
-    inline: Option<Vec<Vec<u8>>>,
-    mode: Mode,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    /// It is collected.
-    #[default]
-    Whole,
-    /// It passes as it comes.
-    Streamed,
-    /// It was refused, and is passed over.
-    Skipped,
-}
+/// How much room an empty buffer keeps, in bytes.
+const KEPT_BYTES: usize = 4 << 10;
 
 /// A command that is longer than this is looked at before it is whole, in bytes.
 const LOOK_AT_BYTES: usize = 64 << 10;
@@ -50,6 +30,30 @@ impl Session {
             return;
         }
         let input = mem::take(&mut self.client_in);
+        let front = self.take_from(&input);
+        self.keep_rest(input, front);
+    }
+
+    /// Keeps what is behind `front` for later.
+    pub(super) fn keep_rest(&mut self, mut input: Vec<u8>, front: usize) {
+        input.drain(..front);
+        if input.is_empty() {
+            input.shrink_to(KEPT_BYTES);
+        }
+        self.client_in = input;
+    }
+
+    /// The command that was held is taken now: how much of the input that was.
+    pub(super) fn take_held(&mut self, input: &[u8]) -> usize {
+        let end = self.request.scanned;
+        self.whole(input, 0, end);
+        self.request.scanned = 0;
+        self.request.forget_places(true);
+        end
+    }
+
+    /// Takes the commands at the front of the input: how much of it they were.
+    pub(super) fn take_from(&mut self, input: &[u8]) -> usize {
         let mut events = mem::take(&mut self.events);
         // What is in front of `front` was dealt with.
         let mut front = 0;
@@ -68,16 +72,25 @@ impl Session {
             }
             self.request.scanned += scan.consumed;
             let end = at + scan.consumed;
-            if !self.request.note(&events, at, &input) {
+            if !self.request.note(&events, at, input) {
                 self.end_with("ERR Protocol error: unbalanced quotes in request");
                 break;
             }
             let is_whole = events.last() == Some(&Event::Complete);
             if !is_whole && self.request.mode == Mode::Whole && end - front > LOOK_AT_BYTES {
-                self.look_early(&input, end - front);
+                if self.sharing == Sharing::Shared {
+                    // Others would wait for the rest of it.
+                    self.leave_lane();
+                    break;
+                }
+                self.look_early(input, end - front);
             }
             match self.request.mode {
-                Mode::Whole if is_whole => self.whole(&input, front, end),
+                Mode::Whole if is_whole => {
+                    if !self.whole(input, front, end) {
+                        break;
+                    }
+                }
                 Mode::Whole => continue,
                 Mode::Streamed => self.to_server.extend_from_slice(&input[front..end]),
                 Mode::Skipped => {}
@@ -87,14 +100,16 @@ impl Session {
             self.request.forget_places(is_whole);
         }
         self.events = events;
-        self.client_in = input;
-        if front > 0 {
-            self.client_in.drain(..front);
-            self.request.moved(front);
+        if self.commands > 0 {
+            self.counters.commands.add_many(mem::take(&mut self.commands));
         }
         if self.is_closing {
-            self.client_in = Vec::new();
+            return input.len();
         }
+        if front > 0 {
+            self.request.moved(front);
+        }
+        front
     }
 
     /// The client does not keep to the protocol: it is told so in its turn, and no more is taken.
@@ -126,7 +141,7 @@ impl Session {
         if is_untouched {
             let is_hidden = self.count_command();
             let may_be_queued = self.asked.in_transaction;
-            self.owed.push_back(Owed { what: What::Pass, is_hidden, may_be_queued });
+            self.expect(Owed { what: What::Pass, is_hidden, may_be_queued });
             self.request.mode = Mode::Streamed;
         } else if bytes > self.limits.request_bytes_max {
             let is_hidden = self.count_command();
@@ -139,38 +154,57 @@ impl Session {
         }
     }
 
-    fn is_ours(&self, key: &[u8]) -> bool {
+    pub(super) fn is_ours(&self, key: &[u8]) -> bool {
         values::namespace_of(&self.live.snapshot(), key).is_some()
     }
 
-    fn whole(&mut self, input: &[u8], front: usize, end: usize) {
+    /// Takes a command that is whole; false where it has to wait for a connection of its own.
+    fn whole(&mut self, input: &[u8], front: usize, end: usize) -> bool {
         let raw = &input[front..end];
-        match self.request.inline.take() {
+        let is_taken = match &self.request.inline {
             Some(words) => {
+                let words = words.clone();
                 let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-                if !arguments.is_empty() {
-                    self.command(raw, &arguments);
-                }
+                arguments.is_empty() || self.command(raw, &arguments)
             }
             None => {
                 let arguments = self.request.arguments_of(input);
-                self.command(raw, &arguments);
+                self.command(raw, &arguments)
             }
+        };
+        if !is_taken {
+            self.sharing = Sharing::Leaving { holds_command: true };
         }
+        is_taken
     }
 
     /// Counts a command; answers whether its reply is for nobody.
     fn count_command(&mut self) -> bool {
-        self.counters.commands.add();
+        self.commands += 1;
         let skips = mem::take(&mut self.asked.skips_next);
         self.asked.replies_off || skips
     }
 
-    fn command(&mut self, raw: &[u8], arguments: &[&[u8]]) {
+    fn command(&mut self, raw: &[u8], arguments: &[&[u8]]) -> bool {
+        let command = command_named(arguments[0]);
+        if self.sharing == Sharing::Shared && command.is_none_or(|found| found.needs_own) {
+            return false;
+        }
         let is_hidden = self.count_command();
-        let Some(command) = command_named(arguments[0]) else {
-            return self.unknown(raw, arguments, is_hidden);
-        };
+        match command {
+            None => self.unknown(raw, arguments, is_hidden),
+            Some(command) => self.known_command(command, raw, arguments, is_hidden),
+        }
+        true
+    }
+
+    fn known_command(
+        &mut self,
+        command: &Command,
+        raw: &[u8],
+        arguments: &[&[u8]],
+        is_hidden: bool,
+    ) {
         match command.class {
             Class::Opaque => self.send(raw, What::Pass, is_hidden),
             Class::Connection(kind) => self.connection(kind, raw, arguments, is_hidden),
@@ -184,6 +218,9 @@ impl Session {
                 };
                 self.refuse_ours(first.unwrap_or_default(), raw, command.name, is_hidden);
             }
+            Class::Changes { is_only_read } => {
+                self.change(command.name, is_only_read, raw, arguments, is_hidden);
+            }
             Class::Moves => self.moves(raw, arguments, command.name, is_hidden),
             Class::Script => self.script(raw, arguments, command.name, is_hidden),
             Class::Replication => self.refuse(
@@ -194,7 +231,7 @@ impl Session {
     }
 
     /// Sends a command as it came.
-    fn send(&mut self, raw: &[u8], what: What, is_hidden: bool) {
+    pub(super) fn send(&mut self, raw: &[u8], what: What, is_hidden: bool) {
         self.to_server.extend_from_slice(raw);
         self.owe(what, is_hidden);
     }
@@ -206,15 +243,15 @@ impl Session {
 
     fn owe(&mut self, what: What, is_hidden: bool) {
         let may_be_queued = self.asked.in_transaction;
-        self.owed.push_back(Owed { what, is_hidden, may_be_queued });
+        self.expect(Owed { what, is_hidden, may_be_queued });
     }
 
-    fn refuse(&mut self, why: &str, is_hidden: bool) {
+    pub(super) fn refuse(&mut self, why: &str, is_hidden: bool) {
         self.counters.refused.add();
         self.refuse_with(format!("CINCH {why}"), is_hidden);
     }
 
-    fn refuse_ours(&mut self, keys: &[&[u8]], raw: &[u8], name: &str, is_hidden: bool) {
+    pub(super) fn refuse_ours(&mut self, keys: &[&[u8]], raw: &[u8], name: &str, is_hidden: bool) {
         match keys.iter().find(|key| self.is_ours(key)) {
             Some(_) => self.refuse(
                 &format!("REFUSED {name} works on stored bytes, and this key's are packed"),
@@ -343,7 +380,7 @@ impl Session {
         };
         self.to_server.extend_from_slice(raw);
         // These are executed in a transaction, never queued.
-        self.owed.push_back(Owed { what, is_hidden, may_be_queued: false });
+        self.expect(Owed { what, is_hidden, may_be_queued: false });
     }
 
     /// `CLIENT REPLY` is the sidecar's own: the server answers everything, so that the queue always
@@ -482,7 +519,7 @@ impl Session {
         let range: [&[u8]; 4] = [b"GETRANGE", key, b"0", last.as_bytes()];
         for step in [&[b"MULTI".as_slice()][..], &range, &[b"STRLEN", key]] {
             write_command(step, &mut self.to_server);
-            self.owed.push_back(Owed { what: What::Step, is_hidden, may_be_queued: false });
+            self.expect(Owed { what: What::Step, is_hidden, may_be_queued: false });
         }
         self.send_instead(&[b"EXEC"], What::Unpack(transform), is_hidden);
     }
@@ -540,52 +577,4 @@ fn packings(values: Values, arguments: &[&[u8]]) -> Vec<Packing> {
 /// A count among the arguments; 0 where it is none.
 fn number(text: &[u8]) -> usize {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
-impl Request {
-    /// Takes events that were scanned at this place of the input; false where an inline command
-    /// can't be understood.
-    fn note(&mut self, events: &[Event], at: usize, input: &[u8]) -> bool {
-        for event in events {
-            match event {
-                Event::Inline(text) => match inline_arguments(text.of(&input[at..])) {
-                    Ok(words) => self.inline = Some(words),
-                    Err(_) => return false,
-                },
-                Event::Bulk(_, Some(body)) => {
-                    self.arguments.push((at + body.start as usize, at + body.end as usize));
-                }
-                Event::BulkPart(part) => {
-                    let (start, end) = (at + part.start as usize, at + part.end as usize);
-                    self.parts = Some((self.parts.map_or(start, |(start, _)| start), end));
-                }
-                Event::BulkEnds => self.arguments.extend(self.parts.take()),
-                _ => {}
-            }
-        }
-        true
-    }
-
-    fn arguments_of<'a>(&self, input: &'a [u8]) -> Vec<&'a [u8]> {
-        self.arguments.iter().map(|(start, end)| &input[*start..*end]).collect()
-    }
-
-    /// What lay in front was taken away.
-    fn moved(&mut self, by: usize) {
-        let moved = |(start, end): (usize, usize)| (start - by, end - by);
-        for place in &mut self.arguments {
-            *place = moved(*place);
-        }
-        self.parts = self.parts.map(moved);
-    }
-
-    /// Forgets where arguments were in bytes that are gone.
-    fn forget_places(&mut self, is_whole: bool) {
-        self.arguments.clear();
-        self.parts = None;
-        if is_whole {
-            self.mode = Mode::Whole;
-            self.inline = None;
-        }
-    }
 }

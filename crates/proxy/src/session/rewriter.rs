@@ -46,6 +46,8 @@ pub(super) struct Rewriter {
     head: Option<Vec<u8>>,
     /// How many values could not be read.
     pub(super) undecodable: u64,
+    /// Keys and values that are damaged, in namespaces that are caches.
+    pub(super) damaged: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Rewriter {
@@ -62,6 +64,7 @@ impl Rewriter {
             limit_bytes,
             head: None,
             undecodable: 0,
+            damaged: Vec::new(),
         }
     }
 
@@ -216,6 +219,9 @@ impl Rewriter {
         match unpacked {
             Err(error) => {
                 self.undecodable += 1;
+                if error.may_be_removed {
+                    self.damaged.push((key, body.to_vec()));
+                }
                 let kind = error.error.kind();
                 self.fail(format!("CINCH UNDECODABLE ({kind}) {error}"));
             }

@@ -1,0 +1,76 @@
+// ioredis with a server: a broad script, one line for each answer. The test compares what it prints
+// through the sidecar and directly. Argument: the port.
+import Redis from "ioredis";
+
+const SMALL = '{"sku":"SKU-1","price":12.50},'.repeat(20);
+const LARGE = SMALL.repeat(1000);
+const BINARY = Buffer.from(Array.from({ length: 70000 }, (_, at) => (at * 7) % 256));
+const redis = new Redis({ port: Number(process.argv[2]) });
+const say = (value) => console.log(JSON.stringify(value ?? null));
+const failed = (call) => call.then(() => "done", (error) => String(error.message).split(" ")[0]);
+
+await redis.flushall();
+say(await redis.set("cart:1", SMALL));
+say(await redis.get("cart:1"));
+say(await redis.set("cart:1", LARGE, "EX", 1000, "GET"));
+say((await redis.ttl("cart:1")) > 900);
+say(await redis.getrange("cart:1", 3, 40));
+say(await redis.strlen("cart:1"));
+say(await redis.mset("cart:2", LARGE, "plain", SMALL));
+say(await redis.mget("cart:1", "none", "cart:2", "plain"));
+say(await redis.set("cart:b", BINARY));
+say((await redis.getBuffer("cart:b")).equals(BINARY));
+say(await redis.hset("cart:h", { a: SMALL, b: LARGE, c: 5 }));
+say(Object.entries(await redis.hgetall("cart:h")).sort());
+say(await redis.hincrby("cart:h", "c", 2));
+say(await redis.hmget("cart:h", "a", "none", "c"));
+say(await redis.setnx("cart:1", SMALL));
+say(await redis.getset("cart:3", SMALL));
+say(await redis.getdel("cart:3"));
+say(await redis.incr("cart:n"));
+say(await redis.incrbyfloat("cart:n", 0.5));
+say(await redis.rpush("cart:l", SMALL, "x", "y"));
+say(await redis.lrange("cart:l", 0, -1));
+say(await redis.blpop("cart:l", 1));
+say(await redis.sadd("cart:s", "a", "b"));
+say((await redis.smembers("cart:s")).sort());
+say(await redis.zadd("cart:z", 1, "a", 2, "b"));
+say(await redis.zrange("cart:z", 0, -1, "WITHSCORES"));
+say(await redis.xadd("cart:x", "1-1", "f", SMALL));
+say(await redis.xrange("cart:x", "-", "+"));
+say(await redis.rename("cart:2", "cart:22"));
+say(await redis.exists("cart:2", "cart:22"));
+say(await redis.type("cart:22"));
+const keys = [];
+for await (const found of redis.scanStream({ match: "cart:*" })) keys.push(...found);
+say(keys.sort());
+const pipe = redis.pipeline();
+for (let number = 0; number < 1000; number += 1) {
+  pipe.set(`cart:p${number}`, SMALL + number);
+  pipe.get(`cart:p${number}`);
+}
+say(await pipe.exec());
+await redis.watch("cart:1");
+say(await redis.multi().get("cart:1").incr("count").hget("cart:h", "b").exec());
+const other = redis.duplicate();
+await redis.watch("cart:1");
+await other.set("cart:1", "changed");
+say(await redis.multi().get("cart:1").exec());
+say(await failed(redis.lpush("cart:1", "x")));
+say(await failed(redis.call("NOSUCH", "x")));
+const listener = redis.duplicate();
+const heard = new Promise((resolve) => listener.on("message", (_, text) => resolve(text)));
+say(await listener.subscribe("news"));
+say(await redis.publish("news", LARGE));
+say(await heard);
+say(await listener.unsubscribe("news"));
+const blocked = listener.brpop("cart:later", 10);
+say(await other.lpush("cart:later", "x"));
+say(await blocked);
+redis.defineCommand("twice", { numberOfKeys: 1, lua: "return {KEYS[1], ARGV[1] * 2}" });
+say(await redis.twice("plain", 21));
+await redis.select(3);
+say(await redis.get("cart:1"));
+say(await redis.client("SETNAME", "me"));
+say(await redis.client("GETNAME"));
+for (const one of [redis, other, listener]) one.disconnect();
