@@ -3,9 +3,9 @@
 //!
 //! The schemas are compiled by protoc and thrift on the way. Payloads are generated, with a few
 //! that have what is hard: names that no language allows, values of several kinds, what has no
-//! place. With `CINCH_CORPORA=FOLDER` a part of every file of JSON lines in a folder joins them, and
-//! with `CINCH_CORPORA_PAYLOADS=N` a part of so many payloads. Run with `--nocapture` to see what
-//! was tried.
+//! place. With `CINCH_CORPORA=FOLDER` a part of every file of JSON lines in a folder joins them,
+//! and with `CINCH_CORPORA_PAYLOADS=N` a part of so many payloads. Run with `--nocapture` to see
+//! what was tried.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -57,8 +57,8 @@ const EXTRA_ROUNDS: usize = 2;
 /// Of more finalists than this, which takes `--all`, only the best get first calls and regimes.
 const DETAILED_MAX: usize = 64;
 
-/// With `--all`, what stage 1 sees at most this many ties behind the best is among the finalists: its
-/// sample is small, and a tie is told by the interval.
+/// With `--all`, what stage 1 sees at most this many ties behind the best is among the finalists:
+/// its sample is small, and a tie is told by the interval.
 const NEAR_TIES: f64 = 1.5;
 
 /// The same where times have a part in the score, which stage 1 takes once or twice and beside
