@@ -179,7 +179,12 @@ impl Address {
         }
         secrets.retain(|secret| !secret.is_empty());
         Ok(Address {
-            #[cfg(any(feature = "kafka", feature = "mongodb", feature = "redis", feature = "sql"))]
+            #[cfg(any(
+                feature = "kafka",
+                feature = "mongodb",
+                feature = "redis",
+                feature = "sql"
+            ))]
             authority: authority.to_owned(),
             hosts: hosts.to_owned(),
             path: decode(path),

@@ -1,5 +1,5 @@
-//! Tests of the choice of finalists, on trials whose sizes the test says: which have a place because
-//! they are near the best, and which have none.
+//! Tests of the choice of finalists, on trials whose sizes the test says: which have a place
+//! because they are near the best, and which have none.
 
 use super::*;
 use crate::candidate::Candidate;
