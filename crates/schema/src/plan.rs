@@ -275,7 +275,7 @@ impl Builder<'_> {
                 continue;
             }
             let key = self.records[into].fields[position].key.clone();
-            let called = kind_word(&kind);
+            let called = kind_word(kind);
             let form = self.form(kind, if key.is_empty() { "value" } else { &key }, path);
             if !was_empty {
                 self.tell(path, format!("also {called}"));
