@@ -15,7 +15,11 @@ fn every() -> Box<dyn WithSchema> {
 }
 
 fn one(form: Form) -> Box<dyn WithSchema> {
-    coder("protobuf", vec![record("One", vec![field("a", vec![(1, form)])])])
+    numbered(1, form)
+}
+
+fn numbered(number: u32, form: Form) -> Box<dyn WithSchema> {
+    coder("protobuf", vec![record("One", vec![field("a", vec![(number, form)])])])
 }
 
 #[test]
@@ -185,4 +189,28 @@ fn a_payload_that_is_no_object_is_a_value() {
     let refusal = encode_hex(coder.as_ref(), "{}").unwrap_err();
     assert!(matches!(refusal, Refusal::OutsideSchema { .. }));
     assert!(decode_hex(coder.as_ref(), "").is_err());
+}
+
+#[test]
+fn numbers_and_lengths_on_either_side_of_a_byte_come_back() {
+    let text = |length| "x".repeat(length);
+    for number in [1, 15, 16, 2_000] {
+        for length in [0, 1, 16, 17, 32, 33, 127, 128, 300] {
+            let coder = numbered(number, Form::Text);
+            let json = format!(r#"{{"a":"{}"}}"#, text(length));
+            round_trip(coder.as_ref(), &json).unwrap();
+        }
+        for value in [0, 1, 127, 128, -1, 2_147_483_647] {
+            let coder = numbered(number, Form::Integer(Integer::I32));
+            round_trip(coder.as_ref(), &format!(r#"{{"a":{value}}}"#)).unwrap();
+        }
+        round_trip(numbered(number, Form::Double).as_ref(), r#"{"a":-1.5}"#).unwrap();
+    }
+    for (form, json, hex) in [
+        (Form::Text, r#"{"a":"x"}"#, "82010178"),
+        (Form::Integer(Integer::I32), r#"{"a":128}"#, "80018001"),
+        (Form::Double, r#"{"a":1}"#, "8101000000000000f03f"),
+    ] {
+        assert_eq!(encode_hex(numbered(16, form).as_ref(), json).unwrap(), hex, "{json}");
+    }
 }

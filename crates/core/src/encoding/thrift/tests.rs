@@ -1,6 +1,8 @@
 //! Tests of `thrift-binary` and `thrift-compact`: bytes that the specifications show, what travels
 //! in the rest, and what hostile bytes may do.
 
+use super::protocol::{Protocol, Type};
+use super::{Binary, Compact};
 use crate::document::Document;
 use crate::encoding::cursor::testing::*;
 use crate::encoding::tagged::testing::{OUTSIDE, WITHIN, coder, every_form, field, record};
@@ -131,4 +133,37 @@ fn damaged_bytes_are_survived() {
             damage_is_survived(coder.as_ref(), &bytes, 300);
         }
     }
+}
+
+/// What a field is in one go, and in parts.
+fn check_fields<P: Protocol>() {
+    for (number, last) in [(1, 0), (15, 0), (16, 0), (16, 1), (300, 299), (3, 7), (32_767, 0)] {
+        for length in [0, 1, 127, 128, 16_384, u32::MAX] {
+            let (mut whole, mut parts) = (Vec::new(), Vec::new());
+            P::text_field(&mut whole, number, last, length);
+            P::head(&mut parts, Type::Binary, number, last, None);
+            P::length(&mut parts, length);
+            assert_eq!(whole, parts, "{} {number} {last} {length}", P::NAME);
+        }
+        for of in [Type::I8, Type::I16, Type::I32, Type::I64] {
+            for value in [0, -1, 63, 64, -64, -65, 127, -128] {
+                let (mut whole, mut parts) = (Vec::new(), Vec::new());
+                P::integer_field(&mut whole, of, number, last, value);
+                P::head(&mut parts, of, number, last, None);
+                P::integer(&mut parts, of, value);
+                assert_eq!(whole, parts, "{} {number} {last} {value}", P::NAME);
+            }
+        }
+        let (mut whole, mut parts) = (Vec::new(), Vec::new());
+        P::double_field(&mut whole, number, last, -1.5);
+        P::head(&mut parts, Type::Double, number, last, None);
+        P::double(&mut parts, -1.5);
+        assert_eq!(whole, parts, "{} {number} {last}", P::NAME);
+    }
+}
+
+#[test]
+fn a_field_in_one_go_has_the_bytes_of_its_parts() {
+    check_fields::<Binary>();
+    check_fields::<Compact>();
 }
