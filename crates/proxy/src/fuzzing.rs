@@ -23,7 +23,7 @@ struct Heard {
 
 /// What is heard of both sides' words, cut into pieces of a length. They take turns; the client
 /// begins.
-fn heard(bytes: &[u8], piece: usize, shares: bool) -> Heard {
+fn heard(bytes: &[u8], piece: usize) -> Heard {
     let sources = Sources { text: SETTINGS.to_owned(), ..Sources::default() };
     let Ok(configuration) = sources.configuration() else { return Heard::default() };
     let limits = Limits {
@@ -36,9 +36,6 @@ fn heard(bytes: &[u8], piece: usize, shares: bool) -> Heard {
     };
     let live = Arc::new(Live::new(configuration));
     let mut session = Session::new(live, Arc::new(limits), Arc::default());
-    if shares {
-        session.shares();
-    }
     let (mut heard, mut is_client) = (Heard::default(), true);
     for said in bytes.split(|byte| *byte == TURN) {
         let before = (heard.by_server.len(), heard.by_client.len());
@@ -55,9 +52,6 @@ fn heard(bytes: &[u8], piece: usize, shares: bool) -> Heard {
             while let Some(work) = session.take_work() {
                 session.packed(work.run());
             }
-            if session.wants_own() {
-                session.has_own();
-            }
             heard.by_server.append(session.to_server());
             heard.by_client.append(session.to_client());
         }
@@ -73,11 +67,9 @@ fn heard(bytes: &[u8], piece: usize, shares: bool) -> Heard {
 /// # Panics
 /// If the property does not hold.
 pub fn session_any(bytes: &[u8]) {
-    for shares in [false, true] {
-        let whole = heard(bytes, usize::MAX, shares);
-        for piece in [1, 3] {
-            assert_eq!(heard(bytes, piece, shares), whole, "in pieces of {piece}");
-        }
+    let whole = heard(bytes, usize::MAX);
+    for piece in [1, 3] {
+        assert_eq!(heard(bytes, piece), whole, "in pieces of {piece}");
     }
 }
 

@@ -244,10 +244,7 @@ impl Session {
     /// [`RespError`]: the server does not speak RESP, so that no reply can be told from another.
     /// Both connections are to be closed.
     pub fn server_sent(&mut self, bytes: &[u8]) -> Result<(), RespError> {
-        self.take_replies(bytes)?;
-        // Replies may have made room for commands that waited.
-        self.take_requests();
-        Ok(())
+        self.take_replies(bytes)
     }
 
     /// What is to be sent to the server. The caller takes it away.

@@ -92,6 +92,10 @@ impl Session {
             let is_whole = events.last() == Some(&Event::Complete);
             self.part_of_reply(&input[at..at + scan.consumed], &events, is_whole);
             at += scan.consumed;
+            if is_whole && !self.client_in.is_empty() && !self.is_halted() {
+                // It has made room for commands that waited.
+                self.take_requests();
+            }
         };
         self.events = events;
         (at, result)
