@@ -20,7 +20,7 @@ mod worker;
 pub use plan::Plan;
 pub use process::Launch;
 pub use regimes::{Evictor, first_calls, regimes};
-pub use rounds::{Quiet, Turns};
+pub use rounds::{BLOCK_BYTES, Quiet, Turns};
 pub use runner::{Runner, Steps, TimedFrom, Verdict};
 pub use sizing::{Job, Setting, size};
 pub(crate) use stored::profile_of;

@@ -7,7 +7,7 @@
 use crate::bootstrap::Resamples;
 use crate::budget::Budget;
 use crate::goal::{Goal, Measured, SIZE_SHARE_MAX};
-use crate::measure::{Stage, TimedFrom, Tracked};
+use crate::measure::{Sizes, Stage, TimedFrom, Tracked};
 use crate::sheet::Sheet;
 
 /// An encoding that refuses more than this share of the payloads is taken out; below it, the
@@ -40,13 +40,35 @@ pub fn pays(size_share: f64) -> bool {
     size_share <= SIZE_SHARE_MAX
 }
 
-/// A few payloads may say by this much more or less than all of them.
-const SHARE_SLACK: f64 = 0.02;
+/// A few payloads may say by at least this much more or less than all of them.
+const SHARE_SLACK_MIN: f64 = 0.02;
+
+/// And by no more than this, or trials that never pay would take the places of others.
+const SHARE_SLACK_MAX: f64 = 0.05;
+
+/// So many standard errors hold the share of all payloads, but for one time in four hundred.
+const SHARE_ERRORS: f64 = 3.0;
 
 /// Whether a trial pays on all payloads, or may as far as a part of them tells.
 pub fn may_pay(tracked: &Tracked) -> bool {
-    let slack = if tracked.stage == Stage::Whole { 0.0 } else { SHARE_SLACK };
+    let slack = match tracked.stage {
+        Stage::Whole => 0.0,
+        _ => (SHARE_ERRORS * share_error(tracked)).clamp(SHARE_SLACK_MIN, SHARE_SLACK_MAX),
+    };
     pays(tracked.size_share() - slack)
+}
+
+/// The standard error of the share that a trial stores, which is a ratio of sums: Cochran, Sampling
+/// Techniques, 6.4.
+fn share_error(tracked: &Tracked) -> f64 {
+    let (share, count) = (tracked.size_share(), tracked.sizes.len() as f64);
+    let bytes_in: f64 = tracked.sizes.iter().map(|sizes| sizes.bytes_in as f64).sum();
+    if count < 2.0 || bytes_in <= 0.0 {
+        return 0.0;
+    }
+    let residual = |sizes: &Sizes| sizes.packed_bytes as f64 - share * sizes.bytes_in as f64;
+    let squares: f64 = tracked.sizes.iter().map(|sizes| residual(sizes).powi(2)).sum();
+    (count / (count - 1.0) * squares).sqrt() / bytes_in
 }
 
 /// Takes out what the user can't use: what only one language reads, what needs a schema.
@@ -145,7 +167,17 @@ pub fn by_first_look(all: &[Tracked], goal: &Goal, from: TimedFrom) -> Vec<usize
     scored.into_iter().map(|(index, _)| index).collect()
 }
 
-/// How many of those that are ranked are at most `distance` behind the best by a first look.
+/// The best score of a first look, of what is ranked and surely pays. What only may pay is often the
+/// fastest by far, and out in the end, so that nothing is near or far by its score.
+pub fn best_score(all: &[Tracked], ranked: &[usize], goal: &Goal, from: TimedFrom) -> f64 {
+    let score = |index: &usize| (goal.score)(&first_look(&all[*index], from));
+    let least = |scores: &mut dyn Iterator<Item = f64>| scores.fold(f64::INFINITY, f64::min);
+    let paying = ranked.iter().filter(|index| pays(all[**index].size_share()));
+    let best = least(&mut paying.map(score));
+    if best.is_finite() { best } else { least(&mut ranked.iter().map(score)) }
+}
+
+/// How many of those that are ranked are by a first look at most `distance` behind the best.
 pub fn near(
     all: &[Tracked],
     ranked: &[usize],
@@ -153,8 +185,8 @@ pub fn near(
     goal: &Goal,
     from: TimedFrom,
 ) -> usize {
+    let best = best_score(all, ranked, goal, from);
     let score = |index: &usize| (goal.score)(&first_look(&all[*index], from));
-    let best = ranked.iter().map(score).fold(f64::INFINITY, f64::min);
     ranked.iter().filter(|index| score(index) <= best + distance).count()
 }
 

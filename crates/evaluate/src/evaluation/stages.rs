@@ -8,7 +8,9 @@ use super::Measured;
 use crate::budget::Budget;
 use crate::candidate::{Candidate, Wanted, around, fast_end};
 use crate::host::Host;
-use crate::measure::{self, CallLog, Evictor, Job, Stage, Times, Tracked, Turns, Watch};
+use crate::measure::{
+    self, BLOCK_BYTES, CallLog, Evictor, Job, Stage, Times, Tracked, Turns, Watch,
+};
 use crate::select;
 use crate::sheet::{Sheet, figures};
 use crate::statistics::stratified;
@@ -104,6 +106,18 @@ impl Measured<'_> {
         chosen.into_iter().map(|place| from[place]).collect()
     }
 
+    /// This many payloads, or as many more as a turn takes where nothing but time counts: in a turn
+    /// of a few microseconds what has large tables is slower than it is, and would not be a
+    /// finalist.
+    fn enough(&self, count: usize) -> usize {
+        let sizes = self.split.select.iter().map(|&index| self.corpus.payloads[index].bytes.len());
+        let mean_bytes = sizes.sum::<usize>() / self.split.select.len().max(1);
+        match self.request.goal.wants_fast {
+            true => count.max(BLOCK_BYTES / mean_bytes.max(1)),
+            false => count,
+        }
+    }
+
     fn jobs(&self, candidates: &[usize], payloads: &[usize]) -> Vec<Job> {
         let jobs = |&candidate: &usize| Job::all(self.corpus, candidate, payloads);
         candidates.iter().flat_map(jobs).collect()
@@ -112,7 +126,7 @@ impl Measured<'_> {
     /// Stage 1. Returns what is still in and pays, the best first.
     fn sizes(&mut self, wanted: &Wanted, watch: &mut Watch<'_>) -> Vec<usize> {
         let (count, bytes) = (self.plan.stage1_payloads, self.plan.stage1_bytes);
-        let sample = self.choose(&self.split.select, count, bytes);
+        let sample = self.choose(&self.split.select, self.enough(count), bytes);
         self.counts.stage1_payloads = sample.len();
         // What has no schema after all (none of the payloads that train were JSON) can't be tried.
         let is_tried = |index: &usize| {
@@ -182,9 +196,11 @@ impl Measured<'_> {
     fn look_at_the_fast_end(&mut self) {
         let (goal, from) = (self.request.goal, self.request.from);
         let score = |index: usize| (goal.score)(&select::first_look(&self.all[index], from));
+        let ranked = select::by_first_look(&self.all, goal, from);
+        let best_score = select::best_score(&self.all, &ranked, goal, from);
         let mut best: Vec<usize> = Vec::new();
-        for index in select::by_first_look(&self.all, goal, from) {
-            let is_near = best.first().is_none_or(|&first| score(index) < score(first) + FAST_END);
+        for index in ranked {
+            let is_near = score(index) <= best_score + FAST_END;
             let kind = |index: usize| {
                 let candidate = &self.all[index].candidate;
                 (candidate.codec.name(), candidate.dictionary().map(|dictionary| dictionary.id()))
@@ -212,7 +228,7 @@ impl Measured<'_> {
         }
         let count = ranked.len().min(QUALIFYING_MAX);
         let best = &mut ranked[..count];
-        let sample = self.choose(sample, QUALIFYING_PAYLOADS, QUALIFYING_BYTES);
+        let sample = self.choose(sample, self.enough(QUALIFYING_PAYLOADS), QUALIFYING_BYTES);
         let setting = self.setting();
         let mut turns = Turns::new(&setting, &self.all, best, &sample, "qualifying rounds");
         let rounds = self.rounds(QUALIFYING_ROUNDS, &sample);

@@ -16,9 +16,14 @@ use crate::measure::sizing::Setting;
 use crate::measure::tracked::{CallLog, Times, Tracked};
 use crate::statistics::{Chooser, mean, median};
 
-/// How many payloads take a turn before the next candidate does: enough that a candidate finds its
-/// own code and tables in the cache, few enough that a disturbance hits all of them.
+/// So many payloads at least take a turn before the next candidate does, and so many bytes: enough
+/// that a candidate finds its own code and tables in the cache, few enough that a disturbance hits
+/// all of them. Of lines of a hundred bytes, 32 would be over before a table of 256 KiB is in the
+/// cache again, and a time would say how many others take part.
 const BLOCK_PAYLOADS: usize = 32;
+
+/// The bytes of a turn at least.
+pub const BLOCK_BYTES: usize = 64 << 10;
 
 /// After this much measured time, in nanoseconds, the thread's clock and its interruptions are
 /// read: often enough to know which calls were disturbed, rarely enough to cost under 1 %.
@@ -121,6 +126,10 @@ impl<'a> Turns<'a> {
         let mut places: Vec<usize> = (0..payloads.len()).collect();
         let mut order: Vec<usize> =
             (0..turns.len()).filter(|&turn| takes_part(turns[turn].finalist)).collect();
+        let bytes_of_all: usize =
+            payloads.iter().map(|&index| corpus.payloads[index].bytes.len()).sum();
+        let mean_bytes = (bytes_of_all / payloads.len().max(1)).max(1);
+        let block_payloads = (BLOCK_BYTES / mean_bytes).max(BLOCK_PAYLOADS);
         for round in 0..count {
             if round % count.div_ceil(LIVES) == 0 {
                 chooser.shuffle(&mut order);
@@ -130,7 +139,7 @@ impl<'a> Turns<'a> {
                 *lives += 1;
             }
             chooser.shuffle(&mut places);
-            for block in places.chunks(BLOCK_PAYLOADS) {
+            for block in places.chunks(block_payloads) {
                 chooser.shuffle(&mut order);
                 for &turn in &order {
                     if watch.stopped() {
