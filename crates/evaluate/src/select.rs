@@ -167,8 +167,8 @@ pub fn by_first_look(all: &[Tracked], goal: &Goal, from: TimedFrom) -> Vec<usize
     scored.into_iter().map(|(index, _)| index).collect()
 }
 
-/// The best score of a first look, of what is ranked and surely pays. What only may pay is often the
-/// fastest by far, and out in the end, so that nothing is near or far by its score.
+/// The best score of a first look, of what is ranked and surely pays. What only may pay is often
+/// the fastest by far, and out in the end, so that nothing is near or far by its score.
 pub fn best_score(all: &[Tracked], ranked: &[usize], goal: &Goal, from: TimedFrom) -> f64 {
     let score = |index: &usize| (goal.score)(&first_look(&all[*index], from));
     let least = |scores: &mut dyn Iterator<Item = f64>| scores.fold(f64::INFINITY, f64::min);
