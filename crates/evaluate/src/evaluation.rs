@@ -179,7 +179,7 @@ pub fn evaluate(
     if goal.wants_fast {
         plan.finalists = plan.finalists.max(FAST_FINALISTS);
     }
-    if wanted.codecs.is_some() && candidates.len() <= NAMED_TIMED_MAX {
+    if wanted.codecs.is_some() && (wanted.all || candidates.len() <= NAMED_TIMED_MAX) {
         // Whoever names codecs wants to see their times.
         plan.finalists = usize::MAX;
     }

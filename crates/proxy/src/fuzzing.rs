@@ -123,10 +123,26 @@ mod tests {
         prop_oneof![12 => whole, 1 => half, 8 => turn, 1 => any]
     }
 
+    /// The words with at most one of the server's in a turn. A server answers what it was asked,
+    /// and a command that takes several steps asks anew after each answer: a reply that came with
+    /// the one before would be to a question that the cuts decide.
+    fn one_reply_a_turn(parts: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut is_client = true;
+        for part in parts {
+            bytes.extend_from_slice(part);
+            is_client ^= part.iter().filter(|byte| **byte == TURN).count() % 2 == 1;
+            if !is_client && *part != [TURN] {
+                bytes.extend([TURN, TURN]);
+            }
+        }
+        bytes
+    }
+
     proptest! {
         #[test]
         fn cuts_change_nothing(parts in prop::collection::vec(words(), 0..24)) {
-            session_any(&parts.concat());
+            session_any(&one_reply_a_turn(&parts));
         }
     }
 }

@@ -72,9 +72,14 @@ pub(super) fn decide(
             percent(SMALLER_BY_MIN)
         ));
     }
-    // What leaves payloads plain takes no time to unpack them, and saves nothing.
-    let is_comparable =
-        |other: &&Contender| other.encoding == encoding.name && 2 * other.packed >= new.packed;
+    // What leaves payloads plain takes no time to unpack them, and saves nothing. Neither does a
+    // dictionary that makes them larger than they are without one: nobody would keep it.
+    let bare_bytes = others.iter().find(|other| other.name != "current").map(|other| other.bytes);
+    let is_comparable = |other: &&Contender| {
+        other.encoding == encoding.name
+            && 2 * other.packed >= new.packed
+            && bare_bytes.is_none_or(|bytes| other.bytes <= bytes)
+    };
     for other in others.iter().filter(is_comparable) {
         for (what, new_ns, other_ns) in
             [("packing", new.pack_ns, other.pack_ns), ("unpacking", new.unpack_ns, other.unpack_ns)]
@@ -124,6 +129,11 @@ mod tests {
         // Payloads that stay plain cost no time, and that is no reason to keep them so.
         let plain = Contender { packed: 3, ..none.clone() };
         assert!(decided(&[plain, contender("new", 500, 900.0)]).is_worth_it);
+        // A current dictionary of other payloads is quick where it finds nothing.
+        let useless = Contender { unpack_ns: 10.0, ..contender("current", 1_200, 10.0) };
+        assert!(decided(&[none.clone(), useless, contender("new", 500, 100.0)]).is_worth_it);
+        let useful = Contender { unpack_ns: 10.0, ..contender("current", 900, 10.0) };
+        assert!(!decided(&[none.clone(), useful, contender("new", 500, 100.0)]).is_worth_it);
         let current = contender("current", 520, 100.0);
         let new = contender("new", 500, 100.0);
         let decision = decided(&[none.clone(), current, new.clone()]);
